@@ -1,0 +1,91 @@
+"""How much memory and how many threads the engine may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+import joblib
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Config:
+    """Limits of the engine.
+
+    Attributes
+    ----------
+    memory_budget : int
+        Bytes that one kernel matrix may take. A larger matrix is refused before any work is done.
+    n_threads : int or None
+        Threads of the engine. None means as many as joblib grants: all cores, or this process's share of
+        them inside a parallel search. The number never changes a result.
+    """
+
+    memory_budget: int = 4 * GIB
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory_budget <= 0:
+            raise ValueError(f"memory_budget must be a positive number of bytes, got {self.memory_budget}.")
+        if self.n_threads is not None and self.n_threads < 1:
+            raise ValueError(f"n_threads must be None or at least 1, got {self.n_threads}.")
+
+
+_current: ContextVar[Config] = ContextVar("gapkernel_config", default=Config())
+
+
+def get_config() -> Config:
+    """The limits in force."""
+    return _current.get()
+
+
+def set_config(**changes) -> None:
+    """Change the limits from here on, for example ``set_config(memory_budget=8 * 2**30)``."""
+    _current.set(replace(_current.get(), **changes))
+
+
+@contextmanager
+def config_context(**changes) -> Iterator[Config]:
+    """Change the limits inside a ``with`` block.
+
+    Examples
+    --------
+    >>> import gapkernel as gk
+    >>> with gk.config_context(n_threads=1) as config:
+    ...     config.n_threads
+    1
+    """
+    token = _current.set(replace(_current.get(), **changes))
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)
+
+
+def thread_count() -> int:
+    """Threads to use now."""
+    granted = get_config().n_threads
+    if granted is not None:
+        return granted
+    share = os.environ.get("OMP_NUM_THREADS", "")  # joblib divides the cores among its workers through this
+    return int(share) if share.isdigit() and int(share) > 0 else joblib.cpu_count()
+
+
+def check_fits(shape: tuple[int, ...], what: str) -> None:
+    """Refuse a float64 array that would not fit the budget, before anything is computed."""
+    needed = 8
+    for length in shape:
+        needed *= length
+    budget = get_config().memory_budget
+    if needed > budget:
+        raise MemoryError(
+            f"{what} of shape {shape} needs {needed / GIB:.2f} GiB, more than the memory budget of "
+            f"{budget / GIB:.2f} GiB. Use fewer rows, predict instead of asking for the matrix "
+            f"(predictions never hold it whole), or raise the budget: "
+            f"gapkernel.set_config(memory_budget={needed})."
+        )

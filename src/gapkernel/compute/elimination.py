@@ -1,0 +1,92 @@
+"""Many small linear systems at once, one system per lane.
+
+Arrays are laid out ``(row, column, lane)`` so that every innermost loop runs over lanes and
+vectorises. Three habits keep it so: the number of lanes is read from an array (a constant would be
+unrolled instead), each loop writes one array (with more, the compiler gives up proving that they do
+not overlap), and elements are indexed directly (a slice costs an atomic reference count).
+
+A lane whose system is smaller than its group's is padded with the identity, which changes no bit of
+its result: it only adds zeros and multiplies by ones.
+"""
+
+import numpy as np
+from numba import njit
+
+LANES = 48
+"""How many systems are solved side by side; no power of two, so that lanes spread over all cache sets."""
+
+PIVOTS_PER_LOG = 8
+"""Pivots multiplied together before taking a logarithm; 8 stay inside the range of a double."""
+
+# No value here can be NaN. Only contraction is allowed: reordering sums would make a result depend
+# on where its lane happens to stand.
+ARITHMETIC = {"contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def eliminate(matrix, left, right, size, value, log_det):
+    """Set ``value = left' matrix^-1 right`` and ``log_det = log |matrix|`` in each lane.
+
+    Gaussian elimination without pivoting, for matrices whose symmetric part is positive definite:
+    then every pivot is positive. The first three arrays are overwritten.
+    """
+    lanes = value.shape[0]
+    determinant, reciprocal, factor = np.ones(lanes), np.empty(lanes), np.empty(lanes)
+    value[:] = 0.0
+    log_det[:] = 0.0
+    for k in range(size):
+        for lane in range(lanes):
+            reciprocal[lane] = 1.0 / matrix[k, k, lane]
+        for lane in range(lanes):
+            value[lane] += left[k, lane] * right[k, lane] * reciprocal[lane]
+        _multiply_pivot(matrix, k, determinant, log_det)
+        for r in range(k + 1, size):
+            for lane in range(lanes):
+                factor[lane] = matrix[k, r, lane] * reciprocal[lane]
+            for lane in range(lanes):
+                left[r, lane] -= factor[lane] * left[k, lane]
+            for lane in range(lanes):
+                factor[lane] = matrix[r, k, lane] * reciprocal[lane]
+            for lane in range(lanes):
+                right[r, lane] -= factor[lane] * right[k, lane]
+            for s in range(k + 1, size):
+                for lane in range(lanes):
+                    matrix[r, s, lane] -= factor[lane] * matrix[k, s, lane]
+    for lane in range(lanes):
+        log_det[lane] += np.log(determinant[lane])
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def eliminate_symmetric(matrix, right, size, value, log_det):
+    """`eliminate` with ``left = right`` for symmetric matrices: only the upper triangle is read."""
+    lanes = value.shape[0]
+    determinant, reciprocal, factor = np.ones(lanes), np.empty(lanes), np.empty(lanes)
+    value[:] = 0.0
+    log_det[:] = 0.0
+    for k in range(size):
+        for lane in range(lanes):
+            reciprocal[lane] = 1.0 / matrix[k, k, lane]
+        for lane in range(lanes):
+            value[lane] += right[k, lane] * right[k, lane] * reciprocal[lane]
+        _multiply_pivot(matrix, k, determinant, log_det)
+        for r in range(k + 1, size):
+            for lane in range(lanes):
+                factor[lane] = matrix[k, r, lane] * reciprocal[lane]
+            for lane in range(lanes):
+                right[r, lane] -= factor[lane] * right[k, lane]
+            for s in range(r, size):
+                for lane in range(lanes):
+                    matrix[r, s, lane] -= factor[lane] * matrix[k, s, lane]
+    for lane in range(lanes):
+        log_det[lane] += np.log(determinant[lane])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multiply_pivot(matrix, k, determinant, log_det):
+    lanes = determinant.shape[0]
+    for lane in range(lanes):
+        determinant[lane] *= matrix[k, k, lane]
+    if (k + 1) % PIVOTS_PER_LOG == 0:
+        for lane in range(lanes):
+            log_det[lane] += np.log(determinant[lane])
+            determinant[lane] = 1.0

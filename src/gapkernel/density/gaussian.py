@@ -1,0 +1,320 @@
+"""One Gaussian over all columns, fitted to incomplete rows by expectation maximisation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from scipy.linalg import null_space, pinvh
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from gapkernel.compute.conditional import condition_patterns, workspace
+from gapkernel.density.expectation_maximisation import Prior, compress, maximise
+from gapkernel.rows import GaussianRows, Patterns
+from gapkernel.table import numeric_table
+
+
+@dataclass(frozen=True)
+class NormalInverseWishart:
+    """A prior on (mean, covariance): the mean as if seen in ``strength`` rows, the covariance from ``scale``.
+
+    Attributes
+    ----------
+    mean : array-like of shape (n_features,)
+    strength : float
+        How many rows the prior mean counts for.
+    scale : array-like of shape (n_features, n_features)
+        The scatter matrix of the prior.
+    dof : float
+        Degrees of freedom.
+    """
+
+    mean: np.ndarray
+    strength: float
+    scale: np.ndarray
+    dof: float
+
+
+class Gaussian(DensityMixin, BaseEstimator):
+    """A Gaussian density for rows with gaps.
+
+    Maximum likelihood from incomplete rows by expectation maximisation, with a small ridge or a prior.
+    `condition` then turns a row with gaps into its law: the observed values, and the normal law of the
+    missing ones given them.
+
+    Parameters
+    ----------
+    ridge : float or "auto", default="auto"
+        Share of its own variance added to the variance of every column, as a prior inside the iteration (so
+        that the objective still never falls). It keeps the covariance invertible with few rows or dependent
+        columns. "auto" is n_features / n_rows**2, between 1e-8 and 1: strong when rows are few, and soon far
+        below the sampling error of the covariance. 0 is plain maximum likelihood.
+    prior : NormalInverseWishart, default=None
+        A prior to use instead of the ridge; the fit is then the posterior mode.
+    tol : float, default=1e-6
+        Stop when the objective rises by less than this share of its size.
+    max_iter : int, default=1000
+        Most iterations.
+    mean, covariance : array-like, default=None
+        A known density: `fit` then checks the data and estimates nothing. See `from_moments`.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features,)
+    covariance_ : ndarray of shape (n_features, n_features)
+    variances_ : ndarray of shape (n_features,)
+        The variance of each column, without the ridge.
+    ridge_ : float
+        The ridge used.
+    log_likelihood_ : ndarray
+        Log-likelihood of the observed values before each iteration and after the last.
+    objective_ : ndarray
+        What the iteration maximises: the log-likelihood, plus the logarithm of the prior. It never falls.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    What happens at the edges: a row with no value at all says nothing and is passed over. A constant column
+    has variance zero, so a gap in it is filled by the constant, with certainty. A column with no value at all
+    carries no information: it becomes a constant 0, and values met there later are ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import Gaussian
+    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 6.0], [np.nan, 1.0]])
+    >>> density = Gaussian().fit(X)
+    >>> rows = density.condition([[2.5, np.nan]])
+    >>> rows.means.round(1)
+    array([[2.5, 4.6]])
+    """
+
+    def __init__(self, *, ridge="auto", prior=None, tol=1e-6, max_iter=1000, mean=None, covariance=None):
+        self.ridge = ridge
+        self.prior = prior
+        self.tol = tol
+        self.max_iter = max_iter
+        self.mean = mean
+        self.covariance = covariance
+
+    @classmethod
+    def from_moments(cls, mean, covariance) -> Gaussian:
+        """A known density, ready for use."""
+        density = cls(mean=mean, covariance=covariance)
+        density._set_known_moments()
+        density.n_features_in_ = len(density.mean_)
+        return density
+
+    def fit(self, X, y=None, sample_weight=None) -> Gaussian:
+        """Estimate mean and covariance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
+
+        Returns
+        -------
+        self : Gaussian
+        """
+        self._check_parameters()
+        X = numeric_table(self, X, reset=True)
+        if self.mean is not None or self.covariance is not None:
+            self._set_known_moments()
+            if len(self.mean_) != X.shape[1]:
+                raise ValueError(f"X has {X.shape[1]} columns, but the known mean has {len(self.mean_)}.")
+            return self
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        used = (weight > 0) & ~np.isnan(X).all(axis=1)
+        if not used.any():
+            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
+        X, weight = X[used], weight[used]
+
+        self.ridge_ = float(np.clip(X.shape[1] / weight.sum() ** 2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
+        location, scale, live = _standardise(X, weight)
+        standard = (X[:, live] - location[live]) / scale[live]
+        result = maximise(
+            compress(standard, weight), self._prior_in(location, scale, live, weight), self.tol, self.max_iter
+        )
+        if not result.converged:
+            warnings.warn(
+                f"EM stopped after max_iter={self.max_iter} iterations before reaching tol={self.tol}. "
+                f"Raise max_iter, or ridge if the columns are nearly dependent.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.mean_, self.covariance_ = location.copy(), np.zeros((len(scale), len(scale)))
+        self.mean_[live] += scale[live] * result.mean
+        self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])
+        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else self.ridge_ * scale**2 * live)
+        self._never_observed = np.isnan(X).all(axis=0)
+        units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
+        self.log_likelihood_ = result.log_likelihood - units
+        self.objective_ = result.objective - units
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        return self
+
+    def condition(self, X) -> GaussianRows:
+        """The law of each row given what was observed of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        rows : GaussianRows
+        """
+        return self._conditioned(X)[0]
+
+    def marginal(self, columns) -> Gaussian:
+        """The density of some columns."""
+        check_is_fitted(self)
+        part = Gaussian.from_moments(self.mean_[columns], self.covariance_[np.ix_(columns, columns)])
+        part.variances_ = self.variances_[columns]
+        return part
+
+    def condition_subspaces(self, points, bases) -> GaussianRows:
+        """The laws of affine subspaces ``point + span(basis)``: gaps in any direction, not only along columns.
+
+        Parameters
+        ----------
+        points : array-like of shape (n, n_features)
+            A point of each subspace.
+        bases : sequence of array-like of shape (n_features, k)
+            Any basis of each subspace's directions, k from 0 to n_features.
+
+        Returns
+        -------
+        rows : GaussianRows
+        """
+        check_is_fitted(self)
+        points = numeric_table(self, points, reset=False)
+        if np.isnan(points).any() or len(points) != len(bases):
+            raise ValueError("points must be complete rows, one for each of bases.")
+        means, covariances = np.empty_like(points), np.empty((*points.shape, points.shape[1]))
+        for i, (point, basis) in enumerate(zip(points, bases, strict=True)):
+            basis = np.asarray(basis, dtype=np.float64).reshape(points.shape[1], -1)
+            normal = null_space(basis.T) if basis.size else np.eye(len(point))
+            across = self.covariance_ @ normal
+            gain = across @ pinvh(normal.T @ across)
+            means[i] = self.mean_ + gain @ (normal.T @ (point - self.mean_))
+            covariance = self.covariance_ - gain @ across.T
+            touched = basis.any(axis=1)  # elsewhere the subspace is a point: remove rounding
+            means[i, ~touched] = point[~touched]
+            covariances[i] = 0.5 * (covariance + covariance.T) * np.outer(touched, touched)
+        return GaussianRows.from_moments(means, covariances)
+
+    def score_samples(self, X) -> np.ndarray:
+        """Log density of the observed part of each row (0 for a row with no value)."""
+        _, log_density, observed = self._conditioned(X)
+        rank = observed & (self.covariance_.diagonal() > 0)
+        return log_density - 0.5 * np.log(2 * np.pi) * rank.sum(axis=1)
+
+    def score(self, X, y=None) -> float:
+        """Mean log density of the observed parts."""
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
+        """Complete the rows of ``X`` by draws from their laws.
+
+        Returns
+        -------
+        completions : ndarray of shape (n_draws, n_samples, n_features)
+        """
+        random = check_random_state(random_state)
+        rows = self.condition(X)
+        draws = np.repeat(rows.means[None], n_draws, axis=0)
+        noise = random.standard_normal(draws.shape)
+        for members, columns, covariance in rows.by_pattern():
+            if len(columns):
+                values, vectors = np.linalg.eigh(covariance)
+                root = vectors * np.sqrt(np.maximum(values, 0.0))
+                draws[np.ix_(range(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+        return draws
+
+    def _conditioned(self, X):
+        check_is_fitted(self)
+        X = numeric_table(self, X, reset=False)
+        rows = np.array(X)
+        if self._never_observed.any():
+            rows[:, self._never_observed] = self.mean_[self._never_observed]
+        missing = np.isnan(rows)
+        patterns = Patterns.of(missing & (self.covariance_.diagonal() > 0))
+        rows = np.where(missing & (self.covariance_.diagonal() == 0), self.mean_, rows)
+        block_start = np.concatenate([[0], np.cumsum(patterns.gaps.sum(axis=1) ** 2)])
+        blocks, log_density = np.empty(block_start[-1]), np.empty(len(rows))
+        condition_patterns(
+            patterns.gaps, patterns.row_start, patterns.order, self.mean_, self.covariance_,
+            block_start, workspace(rows.shape[1]), rows, blocks, log_density,
+        )  # fmt: skip
+        return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density, ~missing
+
+    def _check_parameters(self) -> None:
+        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and self.ridge >= 0):
+            raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
+        if not self.tol >= 0:
+            raise ValueError(f"tol must be 0 or more, got {self.tol}.")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
+
+    def _set_known_moments(self) -> None:
+        mean, covariance = np.array(self.mean, np.float64), np.array(self.covariance, np.float64)
+        if mean.ndim != 1 or covariance.shape != (len(mean), len(mean)):
+            raise ValueError(
+                f"A known density needs a mean (n,) and a covariance (n, n), got {mean.shape} and {covariance.shape}."
+            )
+        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+            raise ValueError("The mean and covariance of a known density must be finite.")
+        if not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0):
+            raise ValueError("covariance is not symmetric.")
+        if np.linalg.eigvalsh(covariance)[0] < -1e-10 * max(np.abs(covariance).max(), np.finfo(float).tiny):
+            raise ValueError("covariance is not positive semi-definite.")
+        self.mean_, self.covariance_ = mean, 0.5 * (covariance + covariance.T)
+        self.variances_ = self.covariance_.diagonal().copy()
+        self._never_observed = np.zeros(len(mean), bool)
+        self.converged_, self.n_iter_ = True, 0
+
+    def _prior_in(self, location, scale, live, weight) -> Prior:
+        """The prior in the units of the standardised, live columns."""
+        d = int(live.sum())
+        if self.prior is None:
+            return Prior(np.zeros(d), 0.0, self.ridge_ * weight.sum() * np.eye(d), 0.0)
+        mean = (np.asarray(self.prior.mean, np.float64) - location)[live] / scale[live]
+        scatter = np.asarray(self.prior.scale, np.float64)[np.ix_(live, live)]
+        scatter = scatter / np.outer(scale[live], scale[live])
+        return Prior(mean, float(self.prior.strength), scatter, float(self.prior.dof) + d + 2)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _standardise(X, weight):
+    """Available-case mean and standard deviation of each column, and which columns vary at all.
+
+    Deviations are measured in units of the largest one, so that very large and very small columns neither
+    overflow nor vanish when squared.
+    """
+    observed = ~np.isnan(X)
+    share = np.where(observed, weight[:, None], 0.0)
+    total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
+    location = np.sum(share * np.where(observed, X, 0.0), axis=0) / total
+    away = np.where(observed, X - location, 0.0)
+    largest = np.abs(away).max(axis=0)
+    varies = largest > 1e-13 * np.abs(location)  # less is the rounding of a constant column
+    unit = np.where(varies, largest, 1.0)
+    scale = unit * np.sqrt(np.sum(share * (away / unit) ** 2, axis=0) / total)
+    return location, np.where(varies, scale, 1.0), varies

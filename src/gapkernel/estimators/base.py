@@ -1,0 +1,58 @@
+"""What all kernel machines share: from a table to laws, and from names to objects."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.density import Gaussian
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
+from gapkernel.rows import GaussianRows
+from gapkernel.table import numeric_table
+
+KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
+
+
+class KernelMachine(BaseEstimator):
+    """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
+
+    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> GaussianRows:
+        """Fit density and kernel to a checked table, and turn its rows into laws."""
+        kernel = resolve_kernel(self.kernel, self.gamma)
+        self.density_ = resolve_density(self.density).fit(X, sample_weight=sample_weight)
+        rows = self.density_.condition(X)
+        self.kernel_ = kernel.resolve(self.density_, rows)
+        return rows
+
+    def _laws(self, X) -> GaussianRows:
+        """The laws of new rows."""
+        check_is_fitted(self)
+        return self.density_.condition(numeric_table(self, X, reset=False))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def resolve_kernel(kernel, gamma) -> Kernel:
+    """A kernel object from a name or an object."""
+    if isinstance(kernel, Kernel):
+        if gamma != "scale":
+            raise ValueError(
+                f"gamma={gamma!r} applies to kernels given by name. Set it on the kernel object: kernel__gamma={gamma!r}."
+            )
+        return clone(kernel)
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
+    return ExpectedLinear() if kernel == "linear" else KERNELS[kernel](gamma=gamma)
+
+
+def resolve_density(density):
+    """A density object from "auto" or an object."""
+    if isinstance(density, str) and density == "auto":
+        return Gaussian()
+    if not (hasattr(density, "fit") and hasattr(density, "condition")):
+        raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
+    return clone(density)

@@ -1,0 +1,98 @@
+"""The kernel as a transformer, for every machine that takes a precomputed kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from gapkernel.estimators.base import KernelMachine
+from gapkernel.table import numeric_table
+
+
+class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
+    """Kernel matrix of rows with gaps.
+
+    Put it before any machine with ``kernel="precomputed"``: KernelPCA, SpectralClustering, NuSVC, and so on.
+
+    ``fit_transform`` is the Gram matrix of the training rows, where an uncertain row meets itself in the same
+    draw. ``transform`` is the kernel between new rows and the training rows, all independent, even if they are
+    the same rows. The two differ on the diagonal for rows with gaps (never for "genrbf").
+
+    Parameters
+    ----------
+    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+
+    Attributes
+    ----------
+    rows_ : GaussianRows
+        The laws of the training rows.
+    density_, kernel_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import KernelPCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from gapkernel import Gram
+    >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
+    >>> make_pipeline(Gram(), KernelPCA(2, kernel="precomputed")).fit_transform(X).shape
+    (4, 2)
+    """
+
+    def __init__(self, *, kernel="genrbf", gamma="scale", density="auto"):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+
+    def fit(self, X, y=None) -> Gram:
+        """Fit density and kernel, and keep the laws of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : Ignored
+
+        Returns
+        -------
+        self : Gram
+        """
+        self.rows_ = self._fit_laws(numeric_table(self, X, reset=True))
+        return self
+
+    def fit_transform(self, X, y=None) -> np.ndarray:
+        """The Gram matrix of the training rows, a row meeting itself in the same draw.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+
+        Returns
+        -------
+        gram : ndarray of shape (n_samples, n_samples)
+        """
+        self.fit(X)
+        return self.kernel_.gram(self.rows_)
+
+    def transform(self, X) -> np.ndarray:
+        """The kernel between new rows and the training rows, always independent.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        cross : ndarray of shape (n_samples, n_training_samples)
+        """
+        return self.kernel_.cross(self._laws(X), self.rows_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.rows_)

@@ -1,0 +1,87 @@
+"""Kernel ridge regression for rows with gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from gapkernel.estimators.base import KernelMachine
+from gapkernel.solvers.ridge import solve_ridge
+from gapkernel.table import labelled_table
+
+
+class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """Kernel ridge regression on rows with gaps, at fit and at predict.
+
+    On complete data it equals `sklearn.kernel_ridge.KernelRidge`. With kernel "rbf" a row with gaps gets a
+    ridge of its own on top of alpha, the larger the less is known about it.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_targets,), default=1.0
+        Regularisation.
+    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="rbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    rows_ : GaussianRows
+        The laws of the training rows.
+    density_, kernel_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import KernelRidge
+    >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
+    >>> KernelRidge(kernel="linear", alpha=0.01).fit(X, [0.0, 1.0, 2.0, 3.0]).predict([[2.0, np.nan]]).round(1)
+    array([2.])
+    """
+
+    def __init__(self, *, alpha=1.0, kernel="rbf", gamma="scale", density="auto"):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+
+    def fit(self, X, y, sample_weight=None) -> KernelRidge:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : KernelRidge
+        """
+        X, y = labelled_table(self, X, y, multi_output=True, y_numeric=True)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        rows = self._fit_laws(X, weight)
+        self.dual_coef_ = solve_ridge(self.kernel_.gram(rows), y, self.alpha, weight)
+        self.rows_ = rows
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        rows = self._laws(X)
+        coefficients = self.dual_coef_.reshape(len(self.rows_), -1)
+        return self.kernel_.dot(rows, self.rows_, coefficients).reshape(len(rows), *self.dual_coef_.shape[1:])

@@ -1,0 +1,383 @@
+"""Support vector machines for rows with gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from gapkernel.estimators.base import KernelMachine
+from gapkernel.solvers.libsvm import SupportVectors, solve_one_class, solve_svc, solve_svr
+from gapkernel.table import labelled_table, numeric_table
+
+
+class _SupportVectorMachine(KernelMachine):
+    def _keep(self, rows, solution: SupportVectors) -> None:
+        """Fitted attributes; of the training rows only the support stays."""
+        self.rows_ = rows.take(solution.support)
+        self.support_, self.n_support_ = solution.support, solution.n_support
+        self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
+        self._weights = solution.weights
+        self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
+
+    def _decision_values(self, X) -> np.ndarray:
+        return self.kernel_.dot(self._laws(X), self.rows_, self._weights) + self.intercept_
+
+    def _libsvm(self, *names) -> dict:
+        shared = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
+        return {name: getattr(self, name) for name in (*shared, *names)}
+
+
+class SVC(ClassifierMixin, _SupportVectorMachine):
+    """Support vector classification of rows with gaps, at fit and at predict.
+
+    A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
+    SVM is trained on the kernel between laws. On complete data it equals `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of a margin violation.
+    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`.
+    gamma : float, "scale" or "median", default="scale"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
+    density : "auto" or density, default="auto"
+        Where the laws of the gaps come from. "auto" is one Gaussian, fitted by EM.
+    shrinking, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties
+        As in `sklearn.svm.SVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    density_ : density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
+    rows_ : GaussianRows
+        The laws of the support rows.
+    support_ : ndarray
+        Indices of the support rows.
+    n_support_, dual_coef_, intercept_, class_weight_, fit_status_, n_iter_
+        As in `sklearn.svm.SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    SVR : Regression.
+    Gram : The kernel as a transformer, for any other machine.
+
+    Notes
+    -----
+    With kernel "rbf" or "linear" a training row meets itself in the same draw, but `decision_function` always
+    treats rows as new. So decision values of incomplete training rows are not those the solver saw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import SVC
+    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 1.9], [2.1, 2.0]])
+    >>> y = [0, 0, 1, 1]
+    >>> SVC(gamma=0.5).fit(X, y).predict([[np.nan, 0.2], [1.8, np.nan]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+
+    def fit(self, X, y, sample_weight=None) -> SVC:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies C, and counts in the density.
+
+        Returns
+        -------
+        self : SVC
+        """
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
+        X, y = labelled_table(self, X, y)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+
+        rows = self._fit_laws(X, weight)
+        solution = solve_svc(
+            self.kernel_.gram(rows), codes, weight, class_weight=self._coded_weights(classes), **self._libsvm("C")
+        )
+        self.classes_, self.class_weight_ = classes, solution.class_weight
+        self._keep(rows, solution)
+        return self
+
+    def decision_function(self, X) -> np.ndarray:
+        """Signed distance from the boundary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_class_pairs)
+            Two classes give one value, positive for ``classes_[1]``.
+        """
+        values = self._decision_values(X)
+        if len(self.classes_) == 2:
+            return values.ravel()
+        if self.decision_function_shape == "ovo":
+            return values
+        return _ovr_decision_function(values < 0, -values, len(self.classes_))
+
+    def predict(self, X) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        values = self._decision_values(X)
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return self.classes_[(values.ravel() >= 0).astype(int)]
+        if self.break_ties:
+            return self.classes_[_ovr_decision_function(values < 0, -values, n_classes).argmax(axis=1)]
+        votes = np.zeros((len(values), n_classes))
+        for pair, (i, j) in enumerate(zip(*np.triu_indices(n_classes, 1), strict=True)):
+            votes[:, i] += values[:, pair] > 0
+            votes[:, j] += values[:, pair] <= 0
+        return self.classes_[votes.argmax(axis=1)]
+
+    def _coded_weights(self, classes):
+        """``class_weight`` with class numbers in place of labels."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        codes = {label: code for code, label in enumerate(classes)}
+        unknown = set(self.class_weight) - set(codes)
+        if unknown:
+            raise ValueError(f"class_weight names classes that y does not hold: {sorted(map(repr, unknown))}.")
+        return {codes[label]: weight for label, weight in self.class_weight.items()}
+
+
+class SVR(RegressorMixin, _SupportVectorMachine):
+    """Support vector regression on rows with gaps, at fit and at predict.
+
+    On complete data it equals `sklearn.svm.SVR`. See `SVC` for the kernel, the density and the attributes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    epsilon : float, default=0.1
+        Errors below it cost nothing.
+    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+    shrinking, tol, cache_size, verbose, max_iter
+        As in `sklearn.svm.SVR`.
+
+    Attributes
+    ----------
+    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import SVR
+    >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
+    >>> SVR(kernel="linear", C=100).fit(X, [0.0, 1.0, 2.0, 3.0]).predict([[2.0, np.nan]]).round(1)
+    array([2.])
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        epsilon=0.1,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+
+    def fit(self, X, y, sample_weight=None) -> SVR:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies C, and counts in the density.
+
+        Returns
+        -------
+        self : SVR
+        """
+        X, y = labelled_table(self, X, y, y_numeric=True)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        rows = self._fit_laws(X, weight)
+        self._keep(rows, solve_svr(self.kernel_.gram(rows), y, weight, **self._libsvm("C", "epsilon")))
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+        """
+        return self._decision_values(X).ravel()
+
+
+class OneClassSVM(OutlierMixin, _SupportVectorMachine):
+    """Novelty detection on rows with gaps, at fit and at predict.
+
+    On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Bound on the share of training rows outside.
+    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+    shrinking, tol, cache_size, verbose, max_iter
+        As in `sklearn.svm.OneClassSVM`.
+
+    Attributes
+    ----------
+    offset_ : float
+        ``decision_function = score_samples - offset_``.
+    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import OneClassSVM
+    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 0.3], [0.1, 0.2]])
+    >>> OneClassSVM(gamma=0.5).fit(X).predict([[5.0, np.nan]])
+    array([-1])
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+
+    def fit(self, X, y=None, sample_weight=None) -> OneClassSVM:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : OneClassSVM
+        """
+        X = numeric_table(self, X, reset=True)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        rows = self._fit_laws(X, weight)
+        self._keep(rows, solve_one_class(self.kernel_.gram(rows), weight, **self._libsvm("nu")))
+        self.offset_ = -self.intercept_
+        return self
+
+    def score_samples(self, X) -> np.ndarray:
+        """Raw score of each row: higher is more ordinary."""
+        return self.decision_function(X) + self.offset_
+
+    def decision_function(self, X) -> np.ndarray:
+        """Signed distance from the boundary, positive inside."""
+        return self._decision_values(X).ravel()
+
+    def predict(self, X) -> np.ndarray:
+        """1 for rows inside, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

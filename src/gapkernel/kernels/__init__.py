@@ -1,0 +1,19 @@
+"""Kernels: how alike two laws are."""
+
+from gapkernel.kernels.algebra import OnColumns, Product, Scaled, Sum
+from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.genrbf import GenRBF
+from gapkernel.kernels.linear import ExpectedLinear
+from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
+
+__all__ = [
+    "ExpectedLinear",
+    "ExpectedRBF",
+    "GenRBF",
+    "Kernel",
+    "OnColumns",
+    "Product",
+    "Scaled",
+    "Sum",
+    "UnscaledExpectedRBF",
+]

@@ -1,0 +1,94 @@
+"""What every kernel on laws can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from gapkernel.compute.config import check_fits, get_config
+from gapkernel.rows import GaussianRows
+
+
+class Kernel(BaseEstimator, ABC):
+    """A similarity between two laws.
+
+    Two verbs, because a row is not independent of itself. `gram` pairs the rows of one batch: a row meets
+    itself in the same draw, K_ii = E k(x_i, x_i). `cross` pairs two batches and always treats their rows as
+    independent, even when both are the same object. Off the diagonal they agree.
+
+    A subclass writes `_cross` and `diag`, and `_gram` where half of the work can be saved.
+    """
+
+    def resolve(self, density, rows: GaussianRows) -> Kernel:
+        """This kernel with numbers in place of words such as ``gamma="scale"``."""
+        return clone(self)
+
+    def gram(self, rows: GaussianRows) -> np.ndarray:
+        """Kernel matrix of one batch, (n, n)."""
+        check_fits((len(rows), len(rows)), "The Gram matrix")
+        matrix = self._gram(rows)
+        uncertain = np.flatnonzero(~rows.complete)
+        matrix[uncertain, uncertain] = self.diag(rows)[uncertain]  # the same draw on both sides
+        return matrix
+
+    def cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
+        _check_widths(left, right)
+        check_fits((len(left), len(right)), "The kernel matrix")
+        return self._cross(left, right)
+
+    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+        """``cross(left, right) @ coefficients`` without holding the whole matrix."""
+        _check_widths(left, right)
+        block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
+        out = np.empty((len(left), coefficients.shape[1]))
+        for i in range(0, len(left), block):
+            out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
+        return out
+
+    @abstractmethod
+    def diag(self, rows: GaussianRows) -> np.ndarray:
+        """E k(x_i, x_i) for each row, the diagonal of `gram`."""
+
+    @abstractmethod
+    def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        """`cross`, after the checks."""
+
+    def _gram(self, rows: GaussianRows) -> np.ndarray:
+        return self._cross(rows, rows)
+
+    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        """Var k(x, y) over independent draws of the two rows, (n_left, n_right)."""
+        raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
+
+    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+        """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
+        raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
+
+    def on(self, columns) -> Kernel:
+        """This kernel on some columns only."""
+        from gapkernel.kernels.algebra import OnColumns
+
+        return OnColumns(self, columns)
+
+    def __add__(self, other) -> Kernel:
+        from gapkernel.kernels.algebra import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other) -> Kernel:
+        from gapkernel.kernels.algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+def _check_widths(left: GaussianRows, right: GaussianRows) -> None:
+    if left.n_features != right.n_features:
+        raise ValueError(f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same.")

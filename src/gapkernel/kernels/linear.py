@@ -1,0 +1,60 @@
+"""The expected linear kernel (Anderson, Gupta: expected kernel)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.kernels.base import Kernel
+from gapkernel.rows import GaussianRows
+
+
+class ExpectedLinear(Kernel):
+    """The scalar product of two rows, averaged over what is missing.
+
+    E x'y = m_i'm_j for two rows, and m_i'm_i + tr Sigma_i for a row with itself. Only the means and
+    covariances of the laws matter, not that they are Gaussian; the variances do assume it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.kernels import ExpectedLinear
+    >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+    >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
+    >>> ExpectedLinear().gram(rows)
+    array([[5.75, 3.  ],
+           [3.  , 2.  ]])
+    """
+
+    def diag(self, rows: GaussianRows) -> np.ndarray:
+        return np.einsum("ij,ij->i", rows.means, rows.means) + rows.total_variance  # same draw: (2)
+
+    def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        return left.means @ right.means.T  # (2), i != j
+
+    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+        return left.means @ (right.means.T @ coefficients)
+
+    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        out = np.zeros((len(left), len(right)))
+        for rows, columns, covariance in left.by_pattern():  # m_j' Sigma_i m_j: (6)
+            out[rows] += _quadratic(right.means[:, columns], covariance)
+        for rows, columns, covariance in right.by_pattern():  # m_i' Sigma_j m_i: (6)
+            out[:, rows] += _quadratic(left.means[:, columns], covariance)[:, None]
+            for others, other_columns, other_covariance in left.by_pattern():  # tr Sigma_i Sigma_j: (6)
+                _, a, b = np.intersect1d(columns, other_columns, return_indices=True)
+                trace = np.sum(covariance[np.ix_(a, a)] * other_covariance[np.ix_(b, b)])
+                out[np.ix_(others, rows)] += trace
+        return out
+
+    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+        out = self.variance(rows, rows)
+        for members, columns, covariance in rows.by_pattern():  # 2 tr Sigma_i^2 + 4 m_i' Sigma_i m_i: (6), i = j
+            same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
+            out[members, members] = same
+        return out
+
+
+def _quadratic(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """v' M v for each row v."""
+    return np.einsum("ij,ij->i", vectors @ matrix, vectors)

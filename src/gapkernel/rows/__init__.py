@@ -1,0 +1,6 @@
+"""Rows with gaps as probability laws."""
+
+from gapkernel.rows.gaussian import GaussianRows
+from gapkernel.rows.patterns import Patterns
+
+__all__ = ["GaussianRows", "Patterns"]

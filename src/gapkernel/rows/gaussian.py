@@ -1,0 +1,146 @@
+"""Rows as Gaussian laws: certain where a value was observed, a normal law on the gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRows:
+    """An immutable batch of rows, each a Gaussian law.
+
+    Rows that share a gap pattern share a covariance, so covariances are kept once per law, on the gaps
+    only. A complete row is a law with no gaps.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_rows, n_features)
+        The observed values, and the conditional means in the gaps.
+    law : ndarray of shape (n_rows,)
+        Which covariance each row has.
+    gaps : ndarray of shape (n_laws, n_features), bool
+        The columns on which a law is uncertain.
+    covariance : ndarray
+        Covariances of all laws on their gaps, flattened one after another.
+    """
+
+    means: np.ndarray
+    law: np.ndarray
+    gaps: np.ndarray
+    covariance: np.ndarray
+
+    def __post_init__(self) -> None:
+        for array in (self.means, self.law, self.gaps, self.covariance):
+            array.flags.writeable = False
+
+    @classmethod
+    def certain(cls, X) -> GaussianRows:
+        """Complete rows: every law is a point."""
+        X = np.array(X, dtype=np.float64, ndmin=2)
+        return cls(X, np.zeros(len(X), np.int64), np.zeros((1, X.shape[1]), bool), np.empty(0))
+
+    @classmethod
+    def from_moments(cls, means, covariances) -> GaussianRows:
+        """Rows given by any means (n, d) and any covariances (n, d, d); equal covariances are stored once."""
+        means = np.array(means, dtype=np.float64, ndmin=2)
+        covariances = np.asarray(covariances, dtype=np.float64)
+        if covariances.shape != (len(means), means.shape[1], means.shape[1]):
+            raise ValueError(
+                f"covariances must have shape {(len(means), means.shape[1], means.shape[1])} "
+                f"to go with means of shape {means.shape}, got {covariances.shape}."
+            )
+        distinct, law = np.unique(covariances.reshape(len(means), -1), axis=0, return_inverse=True)
+        blocks = distinct.reshape(-1, means.shape[1], means.shape[1])
+        gaps = blocks.diagonal(axis1=1, axis2=2) > 0
+        return cls(means, law.reshape(-1), gaps, _flatten(b[np.ix_(g, g)] for b, g in zip(blocks, gaps, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.means.shape[1]
+
+    @cached_property
+    def gap_start(self) -> np.ndarray:
+        """Where the gaps of each law begin when all are listed; one entry more than there are laws."""
+        return np.concatenate([[0], np.cumsum(self.gaps.sum(axis=1))])
+
+    @cached_property
+    def block_start(self) -> np.ndarray:
+        """Where the covariance of each law begins in the flat array; one entry more than there are laws."""
+        return np.concatenate([[0], np.cumsum(self.gaps.sum(axis=1) ** 2)])
+
+    @property
+    def complete(self) -> np.ndarray:
+        """True for rows without uncertainty."""
+        return ~self.gaps.any(axis=1)[self.law]
+
+    @cached_property
+    def total_variance(self) -> np.ndarray:
+        """Trace of each row's covariance: how much is unknown about it."""
+        return np.array([block.trace() for _, block in self._blocks()])[self.law]
+
+    def covariance_of(self, i: int) -> np.ndarray:
+        """The covariance of row ``i`` over all columns, zero outside its gaps."""
+        gaps, start = self.gaps[self.law[i]], self.block_start[self.law[i]]
+        full = np.zeros((self.n_features, self.n_features))
+        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), -1)
+        return full
+
+    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each law in use: its rows, its gap columns, and its covariance on them."""
+        members = np.split(np.argsort(self.law, kind="stable"), np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))[:-1])
+        for rows, (columns, block) in zip(members, self._blocks(), strict=True):
+            if len(rows):
+                yield rows, columns, block
+
+    def take(self, indices) -> GaussianRows:
+        """The rows at ``indices`` (integers, a slice or a mask), with the laws they need."""
+        kept, law = np.unique(self.law[indices], return_inverse=True)
+        starts = self.block_start
+        covariance = _flatten(self.covariance[starts[k] : starts[k + 1]] for k in kept)
+        return GaussianRows(self.means[indices], law.reshape(-1), self.gaps[kept], covariance)
+
+    def columns(self, indices) -> GaussianRows:
+        """The marginal laws on some columns."""
+        picked = np.asarray(indices)
+        blocks = []
+        for columns, block in self._blocks():
+            place = np.full(self.n_features, -1)
+            place[columns] = np.arange(len(columns))
+            inside = place[picked][place[picked] >= 0]
+            blocks.append(block[np.ix_(inside, inside)])
+        return GaussianRows(
+            np.ascontiguousarray(self.means[:, picked]), self.law.copy(), self.gaps[:, picked], _flatten(blocks)
+        )
+
+    def map(self, matrix, offset=0.0) -> GaussianRows:
+        """The laws of ``matrix @ x + offset``."""
+        matrix = np.asarray(matrix, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != self.n_features:
+            raise ValueError(f"matrix must have {self.n_features} columns, one per feature, got shape {matrix.shape}.")
+        gaps = np.zeros((len(self.gaps), len(matrix)), bool)
+        blocks = []
+        for k, (columns, block) in enumerate(self._blocks()):
+            image = matrix[:, columns]
+            gaps[k] = image.any(axis=1)
+            mapped = image[gaps[k]] @ block @ image[gaps[k]].T
+            blocks.append(0.5 * (mapped + mapped.T))
+        return GaussianRows(self.means @ matrix.T + offset, self.law.copy(), gaps, _flatten(blocks))
+
+    def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for k, gaps in enumerate(self.gaps):
+            columns = np.flatnonzero(gaps)
+            start = self.block_start[k]
+            yield columns, self.covariance[start : start + len(columns) ** 2].reshape(len(columns), len(columns))
+
+
+def _flatten(blocks) -> np.ndarray:
+    pieces = [np.ravel(block) for block in blocks]
+    return np.concatenate(pieces) if pieces else np.empty(0)

@@ -1,0 +1,52 @@
+"""Gap patterns: which rows have their gaps in the same columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Rows grouped by exact gap pattern (packed bits, so two patterns can never be confused).
+
+    Attributes
+    ----------
+    gaps : ndarray of shape (n_patterns, n_features), bool
+        True where a pattern has a gap. Patterns are in lexicographic order, a complete row first.
+    index : ndarray of shape (n_rows,)
+        Pattern of each row.
+    """
+
+    gaps: np.ndarray
+    index: np.ndarray
+
+    @classmethod
+    def of(cls, missing: np.ndarray) -> Patterns:
+        """Group the rows of a boolean matrix."""
+        if missing.shape[1] == 0:
+            return cls(gaps=missing[:1], index=np.zeros(len(missing), np.int64))
+        packed = np.ascontiguousarray(np.packbits(missing, axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+        return cls(gaps=np.ascontiguousarray(missing[first]), index=index.reshape(-1))
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Number of rows of each pattern."""
+        return np.bincount(self.index, minlength=len(self.gaps))
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Rows sorted by pattern."""
+        return np.argsort(self.index, kind="stable")
+
+    @cached_property
+    def row_start(self) -> np.ndarray:
+        """Where the rows of each pattern begin in `order`; one entry more than there are patterns."""
+        return np.concatenate([[0], np.cumsum(self.counts)])

@@ -1,0 +1,1 @@
+"""Solvers: plain arrays in, a frozen result out."""

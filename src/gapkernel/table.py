@@ -1,0 +1,63 @@
+"""The one door for data: whatever the user hands us becomes a float64 array with NaN for gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+
+def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
+    """Check ``X`` for ``estimator`` and return it as float64 with NaN in the gaps.
+
+    NaN, None and pd.NA are gaps. Infinity and text are errors that name the column.
+    """
+    return _checked(estimator, X, reset=reset)
+
+
+def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
+    """`numeric_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    X = _checked(estimator, X, reset=True)
+    y = _check_y(y, estimator=estimator, **options)
+    check_consistent_length(X, y)
+    return X, y
+
+
+def _checked(estimator, X, *, reset: bool) -> np.ndarray:
+    try:
+        table = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+    except (ValueError, TypeError) as error:
+        column = _first_text_column(X)
+        if column is None:
+            raise
+        raise ValueError(
+            f"Column {column} of X holds values that are not numbers. "
+            f"Encode it as numbers first, or leave the column out."
+        ) from error
+    infinite = np.argwhere(np.isinf(table))
+    if len(infinite):
+        row, column = infinite[0]
+        names = getattr(estimator, "feature_names_in_", None)
+        where = repr(str(names[column])) if names is not None else int(column)
+        raise ValueError(
+            f"Input X contains infinity: row {row}, column {where}. Replace it by a number, or by NaN to make it a gap."
+        )
+    return table
+
+
+def _first_text_column(X) -> str | None:
+    """Name of the first column that cannot be read as numbers, None if that is not what is wrong."""
+    if hasattr(X, "columns"):
+        columns = [(repr(str(name)), np.asarray(X[name], dtype=object)) for name in X.columns]
+    else:
+        values = np.asarray(X, dtype=object)
+        if values.ndim != 2:
+            return None
+        columns = [(str(k), values[:, k]) for k in range(values.shape[1])]
+    for name, values in columns:
+        try:
+            values[values != None].astype(np.float64)  # noqa: E711 - element by element
+        except (ValueError, TypeError):
+            return name
+    return None
