@@ -27,7 +27,7 @@ def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
 def _checked(estimator, X, *, reset: bool) -> np.ndarray:
     try:
         table = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         column = _first_text_column(X)
         if column is None:
             raise
@@ -47,7 +47,7 @@ def _checked(estimator, X, *, reset: bool) -> np.ndarray:
 
 
 def _first_text_column(X) -> str | None:
-    """Name of the first column that cannot be read as numbers, None if that is not what is wrong."""
+    """Name of the first column with text that is no number, None if that is not what is wrong."""
     if hasattr(X, "columns"):
         columns = [(repr(str(name)), np.asarray(X[name], dtype=object)) for name in X.columns]
     else:
@@ -56,8 +56,14 @@ def _first_text_column(X) -> str | None:
             return None
         columns = [(str(k), values[:, k]) for k in range(values.shape[1])]
     for name, values in columns:
-        try:
-            values[values != None].astype(np.float64)  # noqa: E711 - element by element
-        except (ValueError, TypeError):
+        if any(isinstance(value, str) and not _is_number(value) for value in values):
             return name
     return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

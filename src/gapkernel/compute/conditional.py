@@ -162,7 +162,9 @@ def condition_patterns(missing, row_start, order, mean, covariance, block_start,
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def expectation(missing, counts, row_start, rows, first, last, mean, covariance, precision, log_det, work, moments, spread):
+def expectation(
+    missing, counts, row_start, rows, first, last, mean, covariance, precision, log_det, work, moments, spread
+):
     """The E-step for patterns first..last; returns the sum of log |Sigma_OO| over the rows.
 
     ``rows`` are homogeneous, [values, weight]: a batch of rows and its triangular factor then give the same

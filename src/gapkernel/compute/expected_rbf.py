@@ -98,9 +98,7 @@ class ExpectedRBFEngine:
             shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
         else:
             half = self.symmetric and i0 == j0
-            scattered_tile(
-                self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, squared, log_det
-            )
+            scattered_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, squared, log_det)
         weight = -0.5 if self.determinant else 0.0
         _combine(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared

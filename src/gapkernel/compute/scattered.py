@@ -105,7 +105,12 @@ def _sort_pairs(left, right, i0, i1, j0, j1, diagonal, order, size):
 def _gather_intersections(left, right, i0, j0, width, pairs, left_products, right_products, size, blocks, vectors):
     """Copy what each pair needs on the columns missing in both its rows into its lane."""
     pattern_left, pattern_right, words_left, words_right = left.pattern, right.pattern, left.words, right.words
-    start_left, start_right, block_left, block_right = left.gap_start, right.gap_start, left.block_start, right.block_start
+    start_left, start_right, block_left, block_right = (
+        left.gap_start,
+        right.gap_start,
+        left.block_start,
+        right.block_start,
+    )
     inverse_left, inverse_right, means_left, means_right = left.inverse, right.inverse, left.means, right.means
     place_left, place_right, columns = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for lane in range(blocks.shape[3]):
@@ -266,7 +271,9 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, squared,
         end = min(begin + lanes, n_intersection if begin < n_intersection else n_all)
         pairs, n_pairs, largest = order[begin:end], end - begin, size[end - 1]
         if begin < n_intersection:
-            _gather_intersections(left, right, i0, j0, width, pairs, left_products, right_products, largest, blocks, vectors)
+            _gather_intersections(
+                left, right, i0, j0, width, pairs, left_products, right_products, largest, blocks, vectors
+            )
             _solve_intersections(largest, blocks, vectors, value, group_log_det)
         else:
             _gather_unions(left, right, i0, j0, width, pairs, gamma, largest, blocks[0], vectors[0])

@@ -91,7 +91,8 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
         -------
         cross : ndarray of shape (n_samples, n_training_samples)
         """
-        return self.kernel_.cross(self._laws(X), self.rows_)
+        rows = self._laws(X)
+        return self.kernel_.cross(rows, self.rows_)
 
     @property
     def _n_features_out(self) -> int:

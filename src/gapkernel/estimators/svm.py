@@ -22,7 +22,8 @@ class _SupportVectorMachine(KernelMachine):
         self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
 
     def _decision_values(self, X) -> np.ndarray:
-        return self.kernel_.dot(self._laws(X), self.rows_, self._weights) + self.intercept_
+        rows = self._laws(X)
+        return self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
 
     def _libsvm(self, *names) -> dict:
         shared = ("shrinking", "tol", "cache_size", "verbose", "max_iter")

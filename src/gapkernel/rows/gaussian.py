@@ -95,7 +95,9 @@ class GaussianRows:
 
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each law in use: its rows, its gap columns, and its covariance on them."""
-        members = np.split(np.argsort(self.law, kind="stable"), np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))[:-1])
+        members = np.split(
+            np.argsort(self.law, kind="stable"), np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))[:-1]
+        )
         for rows, (columns, block) in zip(members, self._blocks(), strict=True):
             if len(rows):
                 yield rows, columns, block

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import svm
@@ -25,7 +25,8 @@ class SupportVectors:
     n_iter : ndarray or int
     status : int
         0 when solved.
-    class_weight : ndarray
+    class_weight : ndarray or None
+        Multipliers of C for each class, in classification.
     """
 
     support: np.ndarray
@@ -35,12 +36,13 @@ class SupportVectors:
     n_support: np.ndarray
     n_iter: np.ndarray | int
     status: int
-    class_weight: np.ndarray
+    class_weight: np.ndarray | None = None
 
 
 def solve_svc(gram, y, sample_weight, **parameters) -> SupportVectors:
     """Classification; ``y`` are class numbers 0, 1, ..."""
-    return _result(svm.SVC(kernel="precomputed", **parameters).fit(gram, y, sample_weight))
+    machine = svm.SVC(kernel="precomputed", **parameters).fit(gram, y, sample_weight)
+    return replace(_result(machine), class_weight=machine.class_weight_)
 
 
 def solve_svr(gram, y, sample_weight, **parameters) -> SupportVectors:
@@ -62,7 +64,6 @@ def _result(machine) -> SupportVectors:
         n_support=machine.n_support_,
         n_iter=machine.n_iter_,
         status=machine.fit_status_,
-        class_weight=machine.class_weight_,
     )
 
 
