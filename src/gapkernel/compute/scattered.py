@@ -156,7 +156,8 @@ def _solve_intersections(size, blocks, vectors, value, log_det):
     C = P_i + P_j - P_j P_i,  value = t_i't_j - delta'(t_i + t_j) + a' C^-1 b,
     a = t_j - t_i + P_i (delta - t_j),  b = t_i - t_j + P_j (delta - t_i).
 
-    It is written with A^-1 rather than I - A^-1, so that no digits are lost when gamma is large. C has a positive definite symmetric part because P_i and P_j lie between 0 and I.
+    It is written with A^-1 rather than I - A^-1, so that no digits are lost when gamma is large. C has a
+    positive definite symmetric part because P_i and P_j lie between 0 and I.
     """
     p_left, p_right, matrix = blocks[0], blocks[1], blocks[2]
     delta, t_left, t_right, a, b = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from scipy.linalg import null_space, pinvh
@@ -96,6 +95,9 @@ class Gaussian(DensityMixin, BaseEstimator):
     >>> rows.means.round(1)
     array([[2.5, 4.6]])
     """
+
+    mean_: np.ndarray
+    covariance_: np.ndarray
 
     def __init__(self, *, ridge="auto", prior=None, tol=1e-6, max_iter=1000, mean=None, covariance=None):
         self.ridge = ridge
@@ -241,7 +243,7 @@ class Gaussian(DensityMixin, BaseEstimator):
             if len(columns):
                 values, vectors = np.linalg.eigh(covariance)
                 root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(range(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
         return draws
 
     def _conditioned(self, X):
@@ -262,7 +264,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density, ~missing
 
     def _check_parameters(self) -> None:
-        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and self.ridge >= 0):
+        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and self.ridge >= 0):
             raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
         if not self.tol >= 0:
             raise ValueError(f"tol must be 0 or more, got {self.tol}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -14,16 +16,23 @@ from gapkernel.table import numeric_table
 KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
 
 
+class Laws(NamedTuple):
+    """What a fit begins with."""
+
+    density: Gaussian
+    kernel: Kernel
+    rows: GaussianRows
+
+
 class KernelMachine(BaseEstimator):
     """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
 
-    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> GaussianRows:
-        """Fit density and kernel to a checked table, and turn its rows into laws."""
+    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> Laws:
+        """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
         kernel = resolve_kernel(self.kernel, self.gamma)
-        self.density_ = resolve_density(self.density).fit(X, sample_weight=sample_weight)
-        rows = self.density_.condition(X)
-        self.kernel_ = kernel.resolve(self.density_, rows)
-        return rows
+        density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
+        rows = density.condition(X)
+        return Laws(density, kernel.resolve(density, rows), rows)
 
     def _laws(self, X) -> GaussianRows:
         """The laws of new rows."""
@@ -41,7 +50,8 @@ def resolve_kernel(kernel, gamma) -> Kernel:
     if isinstance(kernel, Kernel):
         if gamma != "scale":
             raise ValueError(
-                f"gamma={gamma!r} applies to kernels given by name. Set it on the kernel object: kernel__gamma={gamma!r}."
+                f"gamma={gamma!r} applies to kernels given by name. "
+                f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
             )
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:

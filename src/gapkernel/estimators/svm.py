@@ -7,15 +7,16 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from gapkernel.estimators.base import KernelMachine
-from gapkernel.solvers.libsvm import SupportVectors, solve_one_class, solve_svc, solve_svr
+from gapkernel.estimators.base import KernelMachine, Laws
+from gapkernel.solvers.libsvm import SupportVectors, machine, solve
 from gapkernel.table import labelled_table, numeric_table
 
 
 class _SupportVectorMachine(KernelMachine):
-    def _keep(self, rows, solution: SupportVectors) -> None:
+    def _keep(self, laws: Laws, solution: SupportVectors) -> None:
         """Fitted attributes; of the training rows only the support stays."""
-        self.rows_ = rows.take(solution.support)
+        self.density_, self.kernel_ = laws.density, laws.kernel
+        self.rows_ = laws.rows.take(solution.support)
         self.support_, self.n_support_ = solution.support, solution.n_support
         self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
         self._weights = solution.weights
@@ -141,12 +142,12 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
             raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
 
-        rows = self._fit_laws(X, weight)
-        solution = solve_svc(
-            self.kernel_.gram(rows), codes, weight, class_weight=self._coded_weights(classes), **self._libsvm("C")
-        )
+        solver = machine("SVC", class_weight=self._coded_weights(classes), **self._libsvm("C"))
+
+        laws = self._fit_laws(X, weight)
+        solution = solve(solver, laws.kernel.gram(laws.rows), codes, weight)
         self.classes_, self.class_weight_ = classes, solution.class_weight
-        self._keep(rows, solution)
+        self._keep(laws, solution)
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -276,8 +277,9 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         """
         X, y = labelled_table(self, X, y, y_numeric=True)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = self._fit_laws(X, weight)
-        self._keep(rows, solve_svr(self.kernel_.gram(rows), y, weight, **self._libsvm("C", "epsilon")))
+        solver = machine("SVR", **self._libsvm("C", "epsilon"))
+        laws = self._fit_laws(X, weight)
+        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), y, weight))
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -366,8 +368,9 @@ class OneClassSVM(OutlierMixin, _SupportVectorMachine):
         """
         X = numeric_table(self, X, reset=True)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = self._fit_laws(X, weight)
-        self._keep(rows, solve_one_class(self.kernel_.gram(rows), weight, **self._libsvm("nu")))
+        solver = machine("OneClassSVM", **self._libsvm("nu"))
+        laws = self._fit_laws(X, weight)
+        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight))
         self.offset_ = -self.intercept_
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from sklearn.base import clone
@@ -106,7 +105,7 @@ class ExpectedRBF(Kernel):
             raise ValueError(
                 f"gamma={self.gamma!r} is found from data: use kernel.resolve(density, rows) first, or give a number."
             )
-        if not isinstance(self.gamma, Real) or not 0 < self.gamma < np.inf:
+        if not isinstance(self.gamma, float | int | np.number) or not 0 < self.gamma < np.inf:
             raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {self.gamma!r}.")
         return float(self.gamma)
 

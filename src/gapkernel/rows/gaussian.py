@@ -79,7 +79,7 @@ class GaussianRows:
     @property
     def complete(self) -> np.ndarray:
         """True for rows without uncertainty."""
-        return ~self.gaps.any(axis=1)[self.law]
+        return np.logical_not(self.gaps.any(axis=1))[self.law]
 
     @cached_property
     def total_variance(self) -> np.ndarray:
