@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Gaussian
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Kernel
 from gapkernel.rows import GaussianRows
 from gapkernel.table import numeric_table
 
-KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
+KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF, "karma": Karma}
 
 
 class Laws(NamedTuple):
@@ -56,7 +56,8 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
-    return ExpectedLinear() if kernel == "linear" else KERNELS[kernel](gamma=gamma)
+    named = KERNELS[kernel]()
+    return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
 
 
 def resolve_density(density):

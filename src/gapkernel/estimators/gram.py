@@ -20,7 +20,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
 

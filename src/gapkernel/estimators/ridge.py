@@ -21,7 +21,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
         Regularisation.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="rbf"
+    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="rbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
 

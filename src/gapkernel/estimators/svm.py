@@ -41,8 +41,8 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`.
+    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -213,7 +213,7 @@ class SVR(RegressorMixin, _SupportVectorMachine):
     C : float, default=1.0
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     shrinking, tol, cache_size, verbose, max_iter
@@ -305,7 +305,7 @@ class OneClassSVM(OutlierMixin, _SupportVectorMachine):
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     shrinking, tol, cache_size, verbose, max_iter
