@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
@@ -41,6 +43,9 @@ class Scaled(Kernel):
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.factor**2 * self.kernel.gram_variance(rows)
 
+    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+        return (self.factor**2 * covariance for covariance in self.kernel.column_covariances(rows))
+
 
 class OnColumns(Kernel):
     """A kernel that looks at some columns only.
@@ -73,6 +78,9 @@ class OnColumns(Kernel):
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.kernel.gram_variance(self._part(rows))
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+        return self.kernel.column_covariances(self._part(rows))
 
     def _part(self, rows: GaussianRows) -> GaussianRows:
         return rows.columns(self._indices(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from numbers import Real
 
 import numpy as np
@@ -67,6 +68,10 @@ class Kernel(BaseEstimator, ABC):
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+        """For each row j: the covariance matrix of the kernel values k(x_1, x_j), ..., k(x_n, x_j), (n, n)."""
+        raise NotImplementedError(f"The column covariances of {self!r} have no closed form here.")
 
     def on(self, columns) -> Kernel:
         """This kernel on some columns only."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import linear_columns
 from gapkernel.rows import GaussianRows
 
 
@@ -53,6 +56,9 @@ class ExpectedLinear(Kernel):
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
             out[members, members] = same
         return out
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+        return linear_columns(rows, self.gram_variance(rows))
 
 
 def _quadratic(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:

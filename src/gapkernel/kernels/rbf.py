@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +12,7 @@ from sklearn.metrics import pairwise_distances
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.side import row_log_det
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import rbf_columns
 from gapkernel.rows import GaussianRows
 
 MEDIAN_ROWS = 1000
@@ -73,6 +75,9 @@ class ExpectedRBF(Kernel):
         out = _variance(narrow, wide)
         np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
         return out
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+        return rbf_columns(self._in_metric(rows), self._number(), self._log_scale(rows), self.gram_variance(rows))
 
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return self._engine(left, right).matrix()

@@ -90,7 +90,7 @@ class GaussianRows:
         """The covariance of row ``i`` over all columns, zero outside its gaps."""
         gaps, start = self.gaps[self.law[i]], self.block_start[self.law[i]]
         full = np.zeros((self.n_features, self.n_features))
-        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), -1)
+        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), gaps.sum())
         return full
 
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
