@@ -2,7 +2,7 @@
 
 from gapkernel import density, kernels
 from gapkernel.compute.config import config_context, get_config, set_config
-from gapkernel.estimators import SVC, SVR, Gram, KernelRidge, OneClassSVM
+from gapkernel.estimators import SVC, SVR, Gram, KernelRidge, OneClassSVM, RobustSVC
 
 __version__ = "0.1.0"
 
@@ -12,6 +12,7 @@ __all__ = [
     "Gram",
     "KernelRidge",
     "OneClassSVM",
+    "RobustSVC",
     "config_context",
     "density",
     "get_config",

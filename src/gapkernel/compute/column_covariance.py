@@ -1,7 +1,7 @@
 """Covariances between the kernel values of one column, in compiled loops.
 
-Column j of a random kernel matrix holds k(x_i, x_j) for all rows i. Two of its entries share the draw of x_j,
-so they are correlated through the gaps of row j alone: a pair costs one Cholesky factor of that size.
+Column j of a random kernel matrix holds k(x_i, x_j) for all rows i. Its entries share the draw of x_j, so they
+are correlated through the gaps of row j alone: a pair costs one Cholesky factor of that size.
 """
 
 import numpy as np
@@ -11,25 +11,25 @@ from gapkernel.compute.cholesky import factor_in_place, solve_in_place
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def column_covariance(law, base, slopes, curvatures, gamma):
-    """Cov[k(x_i, x_j), k(x_l, x_j)] for i != l, where x_j = m_j + R z with z standard normal.
+def shared_covariance(law, base, slopes, curvatures, gamma):
+    """Cov[e_i(z), e_l(z)] over a standard normal z, with e_i(z) = E[k(x_i, x_j) | x_j = m_j + R z].
 
-    Given z, the expected kernel of row i is exp(base_i + 2 gamma slopes_i'z - gamma z'curvatures_i z); rows of
-    one law share the curvature. So both moments below are Gaussian integrals over z. The diagonal stays zero.
+    log e_i(z) = base_i + 2 gamma slopes_i'z - gamma z'curvatures_i z, and rows of one law share the curvature.
+    So both moments below are Gaussian integrals over z.
     """
     n, size = slopes.shape
-    out = np.zeros((n, n))
+    out = np.empty((n, n))
     matrix, vector = np.empty((size, size)), np.empty(size)
     means = np.empty(n)
     none = np.zeros((size, size))
     for i in range(n):
         means[i] = base[i] + _log_integral(curvatures[law[i]], none, slopes[i], none[0], gamma, matrix, vector)
     for i in range(n):
-        for k in range(i):
+        for k in range(i + 1):
             both = base[i] + base[k]
             both += _log_integral(curvatures[law[i]], curvatures[law[k]], slopes[i], slopes[k], gamma, matrix, vector)
             product = means[i] + means[k]
-            out[i, k] = np.exp(product) * np.expm1(both - product)  # E[k k'] - E[k] E[k'], without cancellation
+            out[i, k] = np.exp(product) * np.expm1(both - product)  # E[e e'] - E[e] E[e'], without cancellation
             out[k, i] = out[i, k]
     return out
 

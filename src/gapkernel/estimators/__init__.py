@@ -2,6 +2,7 @@
 
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.robust import RobustSVC
 from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
 
-__all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM", "RobustSVC"]

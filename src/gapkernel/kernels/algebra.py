@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
 
 
@@ -43,8 +44,10 @@ class Scaled(Kernel):
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.factor**2 * self.kernel.gram_variance(rows)
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
-        return (self.factor**2 * covariance for covariance in self.kernel.column_covariances(rows))
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        square = self.factor**2
+        for shared, own in self.kernel.column_covariances(rows):
+            yield ColumnCovariance(square * shared, square * own)
 
 
 class OnColumns(Kernel):
@@ -79,7 +82,7 @@ class OnColumns(Kernel):
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.kernel.gram_variance(self._part(rows))
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
         return self.kernel.column_covariances(self._part(rows))
 
     def _part(self, rows: GaussianRows) -> GaussianRows:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.config import check_fits, get_config
+from gapkernel.kernels.covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
 
 
@@ -69,8 +70,8 @@ class Kernel(BaseEstimator, ABC):
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
-        """For each row j: the covariance matrix of the kernel values k(x_1, x_j), ..., k(x_n, x_j), (n, n)."""
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
         raise NotImplementedError(f"The column covariances of {self!r} have no closed form here.")
 
     def on(self, columns) -> Kernel:

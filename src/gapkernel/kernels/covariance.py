@@ -7,28 +7,48 @@ With rows of independent Gaussian laws, column j of the kernel matrix is the ran
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.column_covariance import column_covariance
+from gapkernel.compute.column_covariance import shared_covariance
 from gapkernel.rows import GaussianRows
 
 
-def linear_columns(rows: GaussianRows, variances: np.ndarray) -> Iterator[np.ndarray]:
-    """Cov[x_i'x_j, x_l'x_j] for each row j in turn; ``variances`` are its diagonals, one in each column."""
+class ColumnCovariance(NamedTuple):
+    """The covariance of k(x_1, x_j), ..., k(x_n, x_j) in two parts: ``shared + diag(own)``.
+
+    All entries share the draw of x_j, and each has a draw of its own besides: Cov = Cov[E(. | x_j)] + E[Var(. | x_j)],
+    and the second term is diagonal. The first is smooth in the few gaps of row j, so its rank is low in practice.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n, n)
+    own : ndarray of shape (n,)
+    """
+
+    shared: np.ndarray
+    own: np.ndarray
+
+    def matrix(self) -> np.ndarray:
+        """The covariance matrix."""
+        return self.shared + np.diag(self.own)
+
+
+def linear_columns(rows: GaussianRows, variances: np.ndarray) -> Iterator[ColumnCovariance]:
+    """Covariances of x_1'x_j, ..., x_n'x_j for each row j in turn; column j of ``variances`` is the diagonal."""
     for j in range(len(rows)):
-        covariance = rows.means @ rows.covariance_of(j) @ rows.means.T  # m_i' Sigma_j m_l
-        covariance[j] *= 2.0  # x_j'x_j moves twice as fast with x_j
-        covariance[:, j] *= 2.0
-        np.fill_diagonal(covariance, variances[:, j])
-        yield covariance
+        slopes = rows.means.copy()
+        slopes[j] *= 2.0  # x_j'x_j moves twice as fast with x_j
+        shared = slopes @ rows.covariance_of(j) @ slopes.T  # m_i' Sigma_j m_l
+        yield _completed(shared, variances[:, j])
 
 
-def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarray) -> Iterator[np.ndarray]:
-    """Cov[k(x_i, x_j), k(x_l, x_j)] of the RBF kernel for each row j in turn.
+def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarray) -> Iterator[ColumnCovariance]:
+    """Covariances of k(x_1, x_j), ..., k(x_n, x_j) for the RBF kernel and each row j in turn.
 
     With B_i = (I + 2 gamma Sigma_i)^-1 and a fixed x, E k(x_i, x) = |B_i|^(1/2) exp(-gamma (m_i - x)'B_i(m_i - x)).
-    What is left is the expectation over x = x_j, which moves on the gaps of row j only.
+    What is left is the covariance over x = x_j, which moves on the gaps of row j only.
     """
     inverses, log_dets = _inverses(rows, gamma)
     for j in range(len(rows)):
@@ -38,10 +58,13 @@ def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarr
         base = log_scale + log_scale[j] - 0.5 * log_dets[rows.law] - gamma * np.einsum("ij,ij->i", away, pulled)
         root = _root(rows.covariance_of(j)[np.ix_(gaps, gaps)])
         curvatures = root.T @ inverses[:, gaps[:, None], gaps] @ root
-        covariance = column_covariance(rows.law, base, pulled[:, gaps] @ root, curvatures, gamma)
-        covariance[j], covariance[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
-        np.fill_diagonal(covariance, variances[:, j])
-        yield covariance
+        shared = shared_covariance(rows.law, base, pulled[:, gaps] @ root, curvatures, gamma)
+        shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
+        yield _completed(shared, variances[:, j])
+
+
+def _completed(shared: np.ndarray, variances: np.ndarray) -> ColumnCovariance:
+    return ColumnCovariance(shared, np.maximum(variances - shared.diagonal(), 0.0))
 
 
 def _inverses(rows: GaussianRows, gamma: float) -> tuple[np.ndarray, np.ndarray]:

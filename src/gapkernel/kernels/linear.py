@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.covariance import linear_columns
+from gapkernel.kernels.covariance import ColumnCovariance, linear_columns
 from gapkernel.rows import GaussianRows
 
 
@@ -57,7 +57,7 @@ class ExpectedLinear(Kernel):
             out[members, members] = same
         return out
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
         return linear_columns(rows, self.gram_variance(rows))
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.side import row_log_det
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.covariance import rbf_columns
+from gapkernel.kernels.covariance import ColumnCovariance, rbf_columns
 from gapkernel.rows import GaussianRows
 
 MEDIAN_ROWS = 1000
@@ -76,7 +76,7 @@ class ExpectedRBF(Kernel):
         np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
         return out
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[np.ndarray]:
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
         return rbf_columns(self._in_metric(rows), self._number(), self._log_scale(rows), self.gram_variance(rows))
 
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
