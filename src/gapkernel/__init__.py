@@ -2,13 +2,14 @@
 
 from gapkernel import density, kernels
 from gapkernel.compute.config import config_context, get_config, set_config
-from gapkernel.estimators import SVC, SVR, Gram, KernelRidge, OneClassSVM, RobustSVC
+from gapkernel.estimators import SVC, SVR, GeometricMarginSVC, Gram, KernelRidge, OneClassSVM, RobustSVC
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
     "SVR",
+    "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "OneClassSVM",

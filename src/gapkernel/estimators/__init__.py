@@ -1,8 +1,9 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.robust import RobustSVC
 from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
 
-__all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM", "RobustSVC"]
+__all__ = ["SVC", "SVR", "GeometricMarginSVC", "Gram", "KernelRidge", "OneClassSVM", "RobustSVC"]
