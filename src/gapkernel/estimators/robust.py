@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.estimators.base import KernelMachine, resolve_kernel
-from gapkernel.estimators.cones import Program, kernel_program, points, primal_program
+from gapkernel.estimators.cones import kernel_program, points, primal_program
 from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers.socp import ConicMachine, solve_robust
 from gapkernel.table import labelled_table
@@ -106,7 +106,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     residuals_ : list of dict
         How far the optimality conditions are from holding, for each output.
     status_ : list of str
-        What the solver said: "Solved", "AlmostSolved" (within 1e-7), or why it stopped before.
+        What the solver said: "Solved", "AlmostSolved" (within 1e-6), or why it stopped before.
     n_iter_ : ndarray of shape (n_outputs,)
     solve_time_ : float
         Seconds in the cone solver.
@@ -213,9 +213,9 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         else:
             program = kernel_program(laws, self.covariance, self.mean, tau)
         positive = [1] if len(classes) == 2 else range(len(classes))  # one against the rest
-        solver = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
-        machines = [solve_robust(*program[:2], np.where(codes == k, 1.0, -1.0), costs, program.cones, **solver)
-                    for k in positive]  # fmt: skip
+        solver = {"on_rows": program.on_rows, "tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
+        signs = [np.where(codes == k, 1.0, -1.0) for k in positive]
+        machines = [solve_robust(program.features, sign, costs, program.cones, **solver) for sign in signs]
         self.classes_, self.density_, self.kernel_, self.form_, self.tau_ = (
             classes,
             laws.density,
@@ -224,7 +224,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
             tau,
         )
         self.rows_ = points(laws.rows, self.mean)
-        self._keep(program, machines)
+        self._keep(machines)
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -261,7 +261,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         values = self.decision_function(X)
         return self.classes_[(values >= 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
-    def _keep(self, program: Program, machines: list[ConicMachine]) -> None:
+    def _keep(self, machines: list[ConicMachine]) -> None:
         """Fitted attributes, and a warning when a solver stopped early."""
         coefficients = np.array([machine.coef for machine in machines])
         if self.form_ == "primal":
@@ -270,7 +270,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
             self.dual_coef_ = coefficients
         self.intercept_ = np.array([machine.intercept for machine in machines])
         self.slack_ = np.array([machine.slack for machine in machines])
-        self.margin_norm_ = np.sqrt([max(c @ (program.quadratic @ c), 0.0) for c in coefficients])
+        self.margin_norm_ = np.array([machine.norm for machine in machines])
         self.objective_ = np.array([machine.objective for machine in machines])
         self.residuals_ = [machine.residuals for machine in machines]
         self.status_ = [machine.status for machine in machines]

@@ -53,6 +53,9 @@ def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarr
     inverses, log_dets = _inverses(rows, gamma)
     for j in range(len(rows)):
         gaps = np.flatnonzero(rows.gaps[rows.law[j]])
+        if not len(gaps):  # x_j is known: nothing is shared
+            yield ColumnCovariance(np.zeros((len(rows), len(rows))), variances[:, j])
+            continue
         away = rows.means - rows.means[j]
         pulled = np.einsum("nij,nj->ni", inverses[rows.law], away)  # B_i (m_i - m_j)
         base = log_scale + log_scale[j] - 0.5 * log_dets[rows.law] - gamma * np.einsum("ij,ij->i", away, pulled)

@@ -12,11 +12,12 @@ from scipy import sparse
 FEASIBILITY = 1e-8
 """Tolerance of the constraints. At the tip of a cone the solver cannot do much better, while the gap still falls."""
 
-ALMOST = 1e-7
-"""Tolerances that still count as almost solved, where rounding stops the solver (a singular kernel matrix)."""
+ALMOST = 1e-6
+"""Tolerances that still count as almost solved, where rounding stops the solver."""
 
-RIDGE = 1e-12
-"""Share of the mean diagonal added to a dense quadratic form: a singular kernel matrix then passes as definite."""
+
+RIDGE = 1e-10
+"""Curvature given to coefficients of rows, which else have none of their own: they need not be unique."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class ConicMachine:
     Attributes
     ----------
     coef : ndarray of shape (n_coefficients,)
+    norm : float
+        ||w||, the inverse of the margin.
     intercept : float
     slack : ndarray of shape (n_rows,)
         What each margin constraint lacks.
@@ -35,13 +38,14 @@ class ConicMachine:
         How far the optimality conditions are from holding: "primal" and "dual" are the largest absolute entries
         of both feasibility equations, "complementarity" is the product of the slacks and their multipliers.
     status : str
-        "Solved", "AlmostSolved" (within 1e-7), or why the solver stopped before.
+        "Solved", "AlmostSolved" (within 1e-6), or why the solver stopped before.
     n_iter : int
     seconds : float
         Time in the solver.
     """
 
     coef: np.ndarray
+    norm: float
     intercept: float
     slack: np.ndarray
     objective: float
@@ -81,22 +85,27 @@ class Cones:
         return Cones([self.factors[g] for g in kept], regrouped, self.radius)
 
 
-def solve_robust(quadratic, scores, y, costs, cones: Cones, *, tol=1e-10, max_iter=200, verbose=False) -> ConicMachine:
+def solve_robust(
+    features, y, costs, cones: Cones, *, on_rows: bool, tol=1e-10, max_iter=200, verbose=False
+) -> ConicMachine:
     """Train a machine whose margins leave room for uncertainty.
 
-        min 1/2 c'Qc + sum_i cost_i xi_i
-        s.t. y_i (score_i'c + b) >= 1 - xi_i + radius_i ||factor_i c||,  xi_i >= 0                        (5)
+        min 1/2 w'w + sum_i cost_i xi_i
+        s.t. y_i (feature_i'w + b) >= 1 - xi_i + radius_i ||factor_i c||,  xi_i >= 0                        (5)
+
+    where c = w, or w = features'c with one coefficient for each row. With K = features features' the second is the
+    program of the kernel K, but a singular K does no harm.
 
     Parameters
     ----------
-    quadratic : array of shape (n_coefficients, n_coefficients)
-        Q, dense or sparse, positive semi-definite.
-    scores : array of shape (n_rows, n_coefficients)
+    features : array of shape (n_rows, n_features)
         Dense or sparse.
     y : ndarray of shape (n_rows,)
         1 and -1.
     costs : ndarray of shape (n_rows,)
     cones : Cones
+    on_rows : bool
+        Whether c has one coefficient for each row.
     tol : float
         Tolerance of the gap between both objectives, absolute or as a share of them.
     max_iter : int
@@ -106,32 +115,25 @@ def solve_robust(quadratic, scores, y, costs, cones: Cones, *, tol=1e-10, max_it
     -------
     machine : ConicMachine
     """
-    n, p = scores.shape
+    n, p = features.shape
     cones = cones.used()
-    n_cones = len(cones.factors)
-    # z = (c, b, xi, t), with one t >= ||factor c|| for each cone, so that the margin rows stay linear
-    P = sparse.block_diag([_definite(quadratic), sparse.csc_array((1 + n + n_cones, 1 + n + n_cones))], format="csc")
-    q = np.concatenate([np.zeros(p + 1), costs, np.zeros(n_cones)])
-    certain = cones.group < 0
-    widths = sparse.coo_array(
-        (cones.radius[~certain], (np.flatnonzero(~certain), cones.group[~certain])), shape=(n, n_cones)
-    )
-    identity = sparse.eye_array(n)
-    tails, sizes = _stack(cones.factors, p)
-    A = sparse.block_array(
-        [
-            [sparse.csr_array((n, p)), None, -identity, None],  # xi >= 0
-            [-sparse.csr_array(scores).multiply(y[:, None]), -sparse.csr_array(y[:, None]), -identity, widths],
-            [-tails[:, :p], None, None, -tails[:, p:]],  # ||factor c|| <= t
-        ],
-        format="csc",
-    )
-    b = np.concatenate([np.zeros(n), -np.ones(n), np.zeros(tails.shape[0])])
-    blocks = [clarabel.NonnegativeConeT(2 * n), *map(clarabel.SecondOrderConeT, sizes)]
+    # z = (w, b, xi, t, c), with one t >= ||factor c|| for each cone, so that the margin rows stay linear
+    n_cones, n_extra = len(cones.factors), n if on_rows and cones.factors else 0
+    size = p + 1 + n + n_cones + n_extra
+    curvature = np.concatenate([np.ones(p), np.zeros(1 + n + n_cones), np.full(n_extra, RIDGE)])
+    P = sparse.diags_array(curvature, format="csc")
+    q = np.concatenate([np.zeros(p + 1), costs, np.zeros(n_cones + n_extra)])
+    A, b, sizes = _constraints(sparse.csr_array(features), y, cones, n_extra)
+    blocks = [clarabel.ZeroConeT(p)] if n_extra else []
+    blocks += [clarabel.NonnegativeConeT(2 * n), *map(clarabel.SecondOrderConeT, sizes)]
     solution, seconds = _run(P, q, A, b, blocks, tol, max_iter, verbose)
     z = np.array(solution.x)
+    coef = z[size - n_extra :] if n_extra else z[:p]
+    if on_rows and not n_extra:  # w = sum_i alpha_i y_i feature_i, with alpha the multipliers of the margin rows
+        coef = np.array(solution.z)[n : 2 * n] * y
     return ConicMachine(
-        coef=z[:p],
+        coef=coef,
+        norm=float(np.linalg.norm(z[:p])),
         intercept=float(z[p]),
         slack=np.maximum(z[p + 1 : p + 1 + n], 0.0),
         objective=float(solution.obj_val),
@@ -141,6 +143,29 @@ def solve_robust(quadratic, scores, y, costs, cones: Cones, *, tol=1e-10, max_it
         n_iter=int(solution.iterations),
         seconds=seconds,
     )
+
+
+def _constraints(features: sparse.csr_array, y, cones: Cones, n_extra: int):
+    """A, b and the cone sizes of A z + s = b: s = 0 first (if c is a variable), then s >= 0, then the cones."""
+    n, p = features.shape
+    certain = cones.group < 0
+    widths = sparse.coo_array(
+        (cones.radius[~certain], (np.flatnonzero(~certain), cones.group[~certain])), shape=(n, len(cones.factors))
+    )
+    identity, label = sparse.eye_array(n), sparse.csr_array(y[:, None])
+    tails, sizes = _stack(cones.factors, n_extra or p)
+    tail, head = -tails[:, : n_extra or p], -tails[:, n_extra or p :]
+    no_w = sparse.csr_array((tails.shape[0], p))
+    rows = [
+        [sparse.csr_array((n, p)), None, -identity, None],  # xi >= 0
+        [-features.multiply(y[:, None]), -label, -identity, widths],  # the margins
+        [no_w if n_extra else tail, None, None, head],  # ||factor c|| <= t
+    ]
+    if n_extra:
+        equation = [sparse.eye_array(p), None, None, None, -features.T]  # w = features'c
+        rows = [equation, *([*row, c] for row, c in zip(rows, (None, None, tail), strict=True))]
+    A = sparse.block_array(rows, format="csc")
+    return A, np.concatenate([np.zeros(A.shape[0] - n - tails.shape[0]), -np.ones(n), np.zeros(tails.shape[0])]), sizes
 
 
 def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-8, max_iter=200) -> np.ndarray | None:
@@ -195,14 +220,6 @@ def _stack(factors, width: int) -> tuple[sparse.csr_array, list[int]]:
     return sparse.csr_array((values, (rows, columns)), shape=(sum(sizes), width + len(factors))), sizes
 
 
-def _definite(quadratic) -> sparse.csc_array:
-    """The upper triangle, with a ridge far below the rounding of a dense matrix."""
-    if sparse.issparse(quadratic):
-        return sparse.csc_array(sparse.triu(quadratic))
-    ridge = RIDGE * np.mean(np.diag(quadratic))
-    return sparse.csc_array(np.triu(quadratic) + ridge * np.eye(len(quadratic)))
-
-
 def _run(P, q, A, b, cones, tol, max_iter, verbose):
     settings = clarabel.DefaultSettings()
     settings.verbose = bool(verbose)
@@ -211,6 +228,7 @@ def _run(P, q, A, b, cones, tol, max_iter, verbose):
     settings.tol_feas = max(FEASIBILITY, min(tol, 1e-4))
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = max(ALMOST, tol)
     settings.reduced_tol_feas = max(ALMOST, settings.tol_feas)
+    settings.static_regularization_constant = 1e-7  # coefficients of rows may have next to no curvature
     settings.direct_solve_method = "qdldl"  # one thread; far faster than the default on thousands of thin cones
     begin = perf_counter()
     solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
@@ -220,9 +238,8 @@ def _run(P, q, A, b, cones, tol, max_iter, verbose):
 def _residuals(P, q, A, b, solution) -> dict:
     """The optimality conditions: A z + s = b, P z + q + A'v = 0, s'v = 0; s and v lie in their cones throughout."""
     z, s, v = np.array(solution.x), np.array(solution.s), np.array(solution.z)
-    whole = P + sparse.triu(P, 1).T
     return {
         "primal": float(np.abs(A @ z + s - b).max()),
-        "dual": float(np.abs(whole @ z + q + A.T @ v).max()),
+        "dual": float(np.abs(P @ z + q + A.T @ v).max()),
         "complementarity": float(abs(s @ v)),
     }
