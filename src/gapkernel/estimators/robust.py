@@ -18,7 +18,7 @@ from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers.socp import ConicMachine, solve_robust
 from gapkernel.table import labelled_table
 
-MAX_ROWS = {"identity": 4000, "variance": 1500, "full": 400}
+MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""
 
 CHOICES = {
@@ -78,7 +78,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     max_iter : int, default=200
         Most iterations of the cone solver.
     max_rows : int or "auto", default="auto"
-        More rows than this are refused before any work. "auto" is 4000, 1500 and 400 for "identity", "variance"
+        More rows than this are refused before any work. "auto" is 3000, 1000 and 300 for "identity", "variance"
         and "full" in kernel form, and no limit in primal form.
     verbose : bool, default=False
         Let the cone solver talk.
