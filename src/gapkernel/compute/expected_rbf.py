@@ -51,7 +51,7 @@ class ExpectedRBFEngine:
             self.scale_right = scale_right[self.order_right]
             self.edges_right = _edges(self.right.pattern, crowded_right)
         self.crowded = crowded_left, crowded_right
-        most_gaps = int(np.diff(self.left.gap_start).max() + np.diff(self.right.gap_start).max())
+        most_gaps = int(np.diff(self.left.gap_start).max(initial=0) + np.diff(self.right.gap_start).max(initial=0))
         self._scratch_size = (2 * TILE) ** 2 * most_gaps
         self._worker = threading.local()
         self.lanes = LANES if left.means.shape[1] <= 64 else 16  # wide systems fill the cache with fewer lanes
