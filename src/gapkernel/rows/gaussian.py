@@ -37,6 +37,10 @@ class GaussianRows:
         for array in (self.means, self.law, self.gaps, self.covariance):
             array.flags.writeable = False
 
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a copy or an unpickled batch is as immutable as its original
+
     @classmethod
     def certain(cls, X) -> GaussianRows:
         """Complete rows: every law is a point."""
