@@ -68,10 +68,12 @@ def test_complete_data_give_the_svc_of_scikit_learn(kernel, options, n_classes):
     assert_allclose(ours.class_weight_, theirs.class_weight_)
 
 
+@pytest.mark.parametrize("without_weight", [0, 20])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_complete_data_give_the_weighted_svc_of_scikit_learn(n_classes):
+def test_complete_data_give_the_weighted_svc_of_scikit_learn(n_classes, without_weight):
     X, y = classes(n_classes)
     weight = np.random.default_rng(0).random(90) + 0.1
+    weight[:without_weight] = 0.0
     ours = gk.SVC(gamma=0.2, **TIGHT).fit(X, y, sample_weight=weight)
     assert_same_machine(ours, svm.SVC(gamma=0.2, **TIGHT).fit(X, y, sample_weight=weight), X)
 
