@@ -49,7 +49,7 @@ def _checked(estimator, X, *, reset: bool) -> np.ndarray:
 def _without_na(X):
     """``X`` with NaN for pd.NA, which no array library can turn into a number."""
     if hasattr(X, "notna") and hasattr(X, "dtypes"):
-        return X.where(X.notna(), np.nan) if any(dtype == object for dtype in X.dtypes) else X
+        return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
     if isinstance(X, np.ndarray) and X.dtype == object:
         missing = np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(X).astype(bool)
         return np.where(missing, np.nan, X) if missing.any() else X
