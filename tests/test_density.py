@@ -14,7 +14,6 @@ from strategies import gappy_tables, punch, random_covariance, random_laws
 import gapkernel as gk
 from gapkernel.density import Gaussian, NormalInverseWishart
 
-
 OPTIMUM = 1e-6
 """Near an optimum an objective is flat: 1e-15 of its size, all that doubles can tell, is 1e-7 in the moments."""
 

@@ -49,7 +49,7 @@ def test_compiled_functions_keep_nan_alive(path):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Set)
         for target in node.targets
     }
-    named_sets |= {name: ALLOWED_FLAGS for name in _imported_flag_sets(tree)}
+    named_sets |= dict.fromkeys(_imported_flag_sets(tree), ALLOWED_FLAGS)
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "fastmath":
             value = named_sets[node.value.id] if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)

@@ -127,7 +127,8 @@ def test_moments_of_the_wrong_shape_are_refused():
 def test_a_batch_cannot_be_changed():
     rows = random_laws(0, 6, 3, 0.4)[2]
     copies = pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)
-    for batch in (*copies, rows, rows.take([0, 1]), rows.columns([0]), rows.map(np.eye(3)), GaussianRows.certain(np.eye(3))):
+    derived = rows.take([0, 1]), rows.columns([0]), rows.map(np.eye(3)), GaussianRows.certain(np.eye(3))
+    for batch in (rows, *copies, *derived):
         for name in ("means", "law", "gaps", "covariance"):
             assert not getattr(batch, name).flags.writeable, f"{name} can be written to"
     with pytest.raises(AttributeError):

@@ -178,7 +178,9 @@ def test_kernels_are_scikit_learn_objects(kernel):
 
 
 def test_parameters_are_reached_by_name():
-    kernel = (ExpectedRBF(0.1) + 2 * GenRBF(0.2).on([0, 1])).set_params(left__gamma=0.7, right__kernel__kernel__gamma=0.9)
+    kernel = (ExpectedRBF(0.1) + 2 * GenRBF(0.2).on([0, 1])).set_params(
+        left__gamma=0.7, right__kernel__kernel__gamma=0.9
+    )
     assert kernel.left.gamma == 0.7
     assert kernel.right.kernel.kernel.gamma == 0.9
 
