@@ -45,7 +45,7 @@ def get_config() -> Config:
 
 
 def set_config(**changes) -> None:
-    """Change the limits from here on, for example ``set_config(memory_budget=8 * 2**30)``."""
+    """Change the limits from here on, in this thread, for example ``set_config(memory_budget=8 * 2**30)``."""
     _current.set(replace(_current.get(), **changes))
 
 
