@@ -16,10 +16,11 @@ every_machine = pytest.mark.parametrize("machine", MACHINES, ids=lambda m: type(
 every_estimator = pytest.mark.parametrize("machine", [*MACHINES, gk.density.Gaussian()], ids=lambda m: type(m).__name__)
 supervised = pytest.mark.parametrize("machine", [gk.SVC(), gk.SVR(), gk.KernelRidge()], ids=lambda m: type(m).__name__)
 
-LEARNED = (
-    "density_ kernel_ rows_ dual_coef_ support_ classes_ intercept_ offset_ class_weight_ "
-    "mean_ covariance_ ridge_ variances_ objective_ n_iter_"
-).split()
+LEARNED = [
+    "density_", "kernel_", "rows_", "dual_coef_", "support_",
+    "classes_", "intercept_", "offset_", "class_weight_", "mean_",
+    "covariance_", "ridge_", "variances_", "objective_", "n_iter_",
+]  # fmt: skip
 
 
 def verb(machine):
