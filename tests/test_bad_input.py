@@ -61,6 +61,12 @@ def test_a_column_of_text_is_named(machine):
 
 
 @every_estimator
+def test_a_column_of_dates_is_named(machine):
+    frame = pd.DataFrame({"length": X[:, 0], "when": pd.date_range("2020-01-01", periods=len(X))})
+    refused(machine, "'when'", "not numbers", data=frame)
+
+
+@every_estimator
 @pytest.mark.parametrize(("data", "complaint"), [
     (X[:, 0], "2D array"), (np.empty((0, 2)), "0 sample"), (np.empty((6, 0)), "0 feature"), (X[None], "dim 3"),
     (X + 1j, "Complex"),
