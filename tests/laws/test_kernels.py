@@ -279,6 +279,26 @@ def test_a_metric_that_is_none_is_refused(metric):
         GenRBF(1.0, metric).resolve(density, rows).gram(rows)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e2, 1e4, 1e8])
+def test_the_mahalanobis_metric_has_no_units(unit):
+    density, X, rows = random_laws(0, 12, 4, 0.3)
+    units = np.array([1 / unit, 1.0, 1.0, unit])
+    other = Gaussian.from_moments(density.mean_ * units, density.covariance_ * np.outer(units, units))
+    other_rows = other.condition(X * units)
+    kernel = GenRBF(0.2, "mahalanobis")
+    expected = kernel.resolve(density, rows).gram(rows)
+    assert_allclose(kernel.resolve(other, other_rows).gram(other_rows), expected, rtol=0, atol=1e-9)
+
+
+def test_the_mahalanobis_metric_ignores_constant_columns():
+    density, X, rows = random_laws(0, 12, 3, 0.3)
+    wider = Gaussian.from_moments([*density.mean_, 7.0], np.pad(density.covariance_, (0, 1)))
+    wider_rows = wider.condition(np.column_stack([X, np.full(12, 7.0)]))
+    kernel = GenRBF(0.2, "mahalanobis")
+    expected = kernel.resolve(density, rows).gram(rows)
+    assert_allclose(kernel.resolve(wider, wider_rows).gram(wider_rows), expected, rtol=0, atol=1e-10)
+
+
 def test_a_singular_metric_ignores_its_null_directions():
     rows = random_laws(0, 9, 3, 0.4)[2]
     ignoring = GenRBF(0.4, np.diag([1.0, 0.0, 1.0])).gram(rows)
