@@ -202,18 +202,3 @@ def test_a_failed_second_fit_leaves_the_first_in_force(machine):
     with pytest.raises(ValueError, match="infinity"):
         fitted.fit(data, Y)
     assert np.array_equal(verb(fitted)(X), before)
-
-
-@pytest.mark.parametrize("changes", [{"memory_budget": 0}, {"n_threads": 0}, {"n_threads": -1}])
-def test_limits_must_make_sense(changes):
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        gk.set_config(**changes)
-    with pytest.raises(ValueError, match=next(iter(changes))), gk.config_context(**changes):
-        pass
-
-
-def test_limits_return_after_the_context():
-    before = gk.get_config()
-    with gk.config_context(n_threads=1, memory_budget=10):
-        assert (gk.get_config().n_threads, gk.get_config().memory_budget) == (1, 10)
-    assert gk.get_config() == before

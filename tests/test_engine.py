@@ -175,6 +175,17 @@ def test_no_bit_depends_on_the_number_of_threads(rate, n_patterns):
             assert np.array_equal(first, second)
 
 
+def test_a_progress_bar_changes_the_screen_only(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # show it although the test's output is no terminal
+    rows = random_laws(1, 150, 10, 0.3)[2]
+    plain = GenRBF(0.4).gram(rows)
+    assert not "".join(capsys.readouterr()), "silent unless asked"
+    for n_threads in (1, 2):
+        with gk.config_context(progress=True, n_threads=n_threads):
+            assert np.array_equal(GenRBF(0.4).gram(rows), plain)
+        assert "100%" in "".join(capsys.readouterr())
+
+
 @pytest.mark.parametrize(
     "kernel", [ExpectedRBF(0.3), GenRBF(0.3), GenRBF(0.3) + ExpectedRBF(0.1), 2 * GenRBF(0.3)], ids=repr
 )

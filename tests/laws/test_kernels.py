@@ -143,6 +143,15 @@ def test_mean_and_variance_equal_the_average_over_draws(kernel, pointwise, seed)
     _within_five_errors((apart - kernel.cross(rows, rows)) ** 2, kernel.variance(rows, rows))
 
 
+def test_the_variance_of_genrbf_is_that_of_the_expected_rbf_in_its_units():
+    rows = random_laws(1, 7, 4, 0.5)[2]
+    norm = ExpectedRBF(0.4).self_cross(rows)
+    expected = ExpectedRBF(0.4).variance(rows, rows) / np.outer(norm, norm)
+    assert_allclose(GenRBF(0.4).variance(rows, rows), expected, rtol=1e-10, atol=1e-14)
+    np.fill_diagonal(expected, 0.0)
+    assert_allclose(GenRBF(0.4).gram_variance(rows), expected, rtol=1e-10, atol=1e-14)
+
+
 @pytest.mark.parametrize("factor", [0.5, 3.0])
 @pytest.mark.parametrize("verb", ["variance", "gram_variance"])
 def test_variances_of_scaled_kernels_and_of_columns(factor, verb):
