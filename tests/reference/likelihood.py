@@ -52,8 +52,8 @@ def maximum_likelihood(X):
 
 
 def plain_em(X, n_iter, scatter=0.0, divisor=0.0, prior_mean=0.0, prior_strength=0.0):
-    """EM row by row for ``n_iter`` steps, with the normal-inverse-Wishart terms in the M-step."""
-    n, d = X.shape
+    """Textbook EM for ``n_iter`` steps, with the normal-inverse-Wishart terms in the M-step."""
+    n = len(X)
     mean, covariance = np.nanmean(X, axis=0), np.diag(np.nanvar(X, axis=0))
     for _ in range(n_iter):
         completed, spread = condition(mean, covariance, X)

@@ -5,20 +5,25 @@ import numpy as np
 
 
 def condition(mean, covariance, X):
-    """Conditional means (n, d) and covariances (n, d, d) of the rows of ``X``, one row at a time."""
+    """Conditional means (n, d) and covariances (n, d, d) of the rows of ``X``, by the textbook formula."""
     mean, covariance, X = (np.asarray(a, dtype=float) for a in (mean, covariance, X))
     means, covariances = X.copy(), np.zeros((*X.shape, X.shape[1]))
-    for i, row in enumerate(X):
-        gap, seen = np.flatnonzero(np.isnan(row)), np.flatnonzero(~np.isnan(row))
+    missing = np.isnan(X)
+    for pattern in np.unique(missing, axis=0):
+        rows = np.flatnonzero((missing == pattern).all(axis=1))
+        gap, seen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
         gain = covariance[np.ix_(gap, seen)] @ np.linalg.pinv(covariance[np.ix_(seen, seen)], hermitian=True)
-        means[i, gap] = mean[gap] + gain @ (row[seen] - mean[seen])
-        covariances[np.ix_([i], gap, gap)] = covariance[np.ix_(gap, gap)] - gain @ covariance[np.ix_(seen, gap)]
+        means[np.ix_(rows, gap)] = mean[gap] + (X[np.ix_(rows, seen)] - mean[seen]) @ gain.T
+        covariances[np.ix_(rows, gap, gap)] = covariance[np.ix_(gap, gap)] - gain @ covariance[np.ix_(seen, gap)]
     return means, covariances
 
 
 def moments(rows):
     """Means (n, d) and full covariances (n, d, d) of a batch of laws."""
-    return np.array(rows.means), np.array([rows.covariance_of(i) for i in range(len(rows))])
+    covariances = np.zeros((len(rows), rows.n_features, rows.n_features))
+    for members, columns, covariance in rows.by_pattern():
+        covariances[np.ix_(members, columns, columns)] = covariance
+    return np.array(rows.means), covariances
 
 
 def log_expected_rbf(left, right, gamma, metric=None):

@@ -93,7 +93,7 @@ class Gaussian(DensityMixin, BaseEstimator):
     >>> density = Gaussian().fit(X)
     >>> rows = density.condition([[2.5, np.nan]])
     >>> rows.means.round(1)
-    array([[2.5, 4.6]])
+    array([[2.5, 4.4]])
     """
 
     mean_: np.ndarray
@@ -150,12 +150,10 @@ class Gaussian(DensityMixin, BaseEstimator):
             compress(standard, weight), self._prior_in(location, scale, live, weight), self.tol, self.max_iter
         )
         if not result.converged:
-            warnings.warn(
-                f"EM stopped after max_iter={self.max_iter} iterations before reaching tol={self.tol}. "
-                f"Raise max_iter, or ridge if the columns are nearly dependent.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            singular = result.n_iter < self.max_iter
+            reason = "the covariance became singular" if singular else f"max_iter={self.max_iter} was reached"
+            advice = "Raise ridge." if singular else "Raise max_iter, or ridge if the columns are nearly dependent."
+            warnings.warn(f"EM stopped early: {reason}. {advice}", ConvergenceWarning, stacklevel=2)
         self.mean_, self.covariance_ = location.copy(), np.zeros((len(scale), len(scale)))
         self.mean_[live] += scale[live] * result.mean
         self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Kernel
@@ -33,6 +33,12 @@ class KernelMachine(BaseEstimator):
         density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
         rows = density.condition(X)
         return Laws(density, kernel.resolve(density, rows), rows)
+
+    def _weights_of(self, X: np.ndarray, sample_weight) -> np.ndarray | None:
+        """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _laws(self, X) -> GaussianRows:
         """The laws of new rows."""
@@ -64,6 +70,6 @@ def resolve_density(density):
     """A density object from "auto" or an object."""
     if isinstance(density, str) and density == "auto":
         return Gaussian()
-    if not (hasattr(density, "fit") and hasattr(density, "condition")):
+    if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.solvers.ridge import machine, solve
@@ -65,7 +64,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         self : KernelRidge
         """
         X, y = labelled_table(self, X, y, multi_output=True, y_numeric=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weight = self._weights_of(X, sample_weight)
         solver = machine(self.alpha)
         laws = self._fit_laws(X, weight)
         self.dual_coef_ = solve(solver, laws.kernel.gram(laws.rows), y, weight)

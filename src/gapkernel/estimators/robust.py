@@ -216,13 +216,8 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         solver = {"on_rows": program.on_rows, "tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
         signs = [np.where(codes == k, 1.0, -1.0) for k in positive]
         machines = [solve_robust(program.features, sign, costs, program.cones, **solver) for sign in signs]
-        self.classes_, self.density_, self.kernel_, self.form_, self.tau_ = (
-            classes,
-            laws.density,
-            laws.kernel,
-            form,
-            tau,
-        )
+        self.classes_, self.form_, self.tau_ = classes, form, tau
+        self.density_, self.kernel_ = laws.density, laws.kernel
         self.rows_ = points(laws.rows, self.mean)
         self._keep(machines)
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.covariance import ColumnCovariance, linear_columns
@@ -20,7 +21,7 @@ class ExpectedLinear(Kernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from gapkernel.density import Gaussian
+        >>> from gapkernel.density import Gaussian
     >>> from gapkernel.kernels import ExpectedLinear
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
@@ -35,23 +36,20 @@ class ExpectedLinear(Kernel):
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return left.means @ right.means.T  # (2), i != j
 
-    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return left.means @ (right.means.T @ coefficients)
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         out = np.zeros((len(left), len(right)))
         for rows, columns, covariance in left.by_pattern():  # m_j' Sigma_i m_j: (6)
             out[rows] += _quadratic(right.means[:, columns], covariance)
         for rows, columns, covariance in right.by_pattern():  # m_i' Sigma_j m_i: (6)
             out[:, rows] += _quadratic(left.means[:, columns], covariance)[:, None]
-            for others, other_columns, other_covariance in left.by_pattern():  # tr Sigma_i Sigma_j: (6)
-                _, a, b = np.intersect1d(columns, other_columns, return_indices=True)
-                trace = np.sum(covariance[np.ix_(a, a)] * other_covariance[np.ix_(b, b)])
-                out[np.ix_(others, rows)] += trace
-        return out
+        traces = (_flat_covariances(left) @ _flat_covariances(right).T).toarray()  # tr Sigma_i Sigma_j: (6)
+        return out + traces[np.ix_(left.law, right.law)]
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
-        out = self.variance(rows, rows)
+        out = self._variance(rows, rows)
         for members, columns, covariance in rows.by_pattern():  # 2 tr Sigma_i^2 + 4 m_i' Sigma_i m_i: (6), i = j
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
             out[members, members] = same
@@ -59,6 +57,14 @@ class ExpectedLinear(Kernel):
 
     def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
         return linear_columns(rows, self.gram_variance(rows))
+
+
+def _flat_covariances(rows: GaussianRows) -> csr_array:
+    """The covariance of each law as one sparse line of length d * d."""
+    d = rows.n_features
+    cells = [np.add.outer(d * columns, columns).ravel() for columns in map(np.flatnonzero, rows.gaps)]
+    indices = np.concatenate(cells) if cells else np.empty(0, np.int64)
+    return csr_array((rows.covariance, indices, rows.block_start), shape=(len(rows.gaps), d * d))
 
 
 def _quadratic(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:

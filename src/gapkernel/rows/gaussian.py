@@ -37,6 +37,10 @@ class GaussianRows:
         for array in (self.means, self.law, self.gaps, self.covariance):
             array.flags.writeable = False
 
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a copy or an unpickled batch is as immutable as its original
+
     @classmethod
     def certain(cls, X) -> GaussianRows:
         """Complete rows: every law is a point."""
@@ -95,12 +99,13 @@ class GaussianRows:
 
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each law in use: its rows, its gap columns, and its covariance on them."""
-        members = np.split(
-            np.argsort(self.law, kind="stable"), np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))[:-1]
-        )
-        for rows, (columns, block) in zip(members, self._blocks(), strict=True):
-            if len(rows):
-                yield rows, columns, block
+        order = np.argsort(self.law, kind="stable")
+        ends = np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))
+        begin = 0
+        for end, (columns, block) in zip(ends, self._blocks(), strict=True):
+            if end > begin:
+                yield order[begin:end], columns, block
+            begin = end
 
     def take(self, indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the laws they need."""
@@ -119,7 +124,10 @@ class GaussianRows:
             inside = place[picked][place[picked] >= 0]
             blocks.append(block[np.ix_(inside, inside)])
         return GaussianRows(
-            np.ascontiguousarray(self.means[:, picked]), self.law.copy(), self.gaps[:, picked], _flatten(blocks)
+            np.ascontiguousarray(self.means[:, picked]),
+            self.law.copy(),
+            np.ascontiguousarray(self.gaps[:, picked]),
+            _flatten(blocks),
         )
 
     def map(self, matrix, offset=0.0) -> GaussianRows:

@@ -15,7 +15,6 @@ FEASIBILITY = 1e-8
 ALMOST = 1e-6
 """Tolerances that still count as almost solved, where rounding stops the solver."""
 
-
 RIDGE = 1e-10
 """Curvature given to coefficients of rows, which else have none of their own: they need not be unique."""
 
