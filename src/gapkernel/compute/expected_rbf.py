@@ -120,9 +120,11 @@ class ExpectedRBFEngine:
         with ThreadPoolExecutor(thread_count()) as pool:
             done: Iterable = pool.map(task, tiles)
             if get_config().progress:
+                from rich.console import Console
                 from rich.progress import track
 
-                done = track(done, "Comparing rows", total=len(tiles), transient=True)
+                console = Console(stderr=True)
+                done = track(done, "Comparing rows", total=len(tiles), transient=True, console=console)
             for _ in done:  # iterating raises what a tile raised
                 pass
 
