@@ -28,9 +28,10 @@ class Laws(NamedTuple):
 class KernelMachine(BaseEstimator):
     """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
 
-    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> Laws:
+    def _fit_laws(self, X: np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
-        check_fits((len(X), len(X)), "The Gram matrix")  # before the density takes its time
+        if needs_gram:
+            check_fits((len(X), len(X)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
         density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
         rows = density.condition(X)

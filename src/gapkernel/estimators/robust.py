@@ -207,7 +207,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         form = self._form(len(X))
         costs = self.C * weight * compute_sample_weight(self.class_weight, y)
 
-        laws = self._fit_laws(X, None if sample_weight is None else weight)
+        laws = self._fit_laws(X, None if sample_weight is None else weight, needs_gram=form == "kernel")
         if form == "primal":
             program = primal_program(laws.rows, self.covariance, self.mean, tau)
         else:
