@@ -234,22 +234,14 @@ def picture(lines, costs) -> None:
     figure.savefig(RESULTS / "margins.png", dpi=110)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, nargs="+", default=[10, 5], help="splits for each data set")
-    parser.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.2, 0.4])
-    parser.add_argument("--data", nargs="+", default=["heart_statlog", "ionosphere"])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[60, 120, 240, 480])
-    options = parser.parse_args()
+def run(runs=(10, 5), shares=(0.05, 0.2, 0.4), data=("heart_statlog", "ionosphere"), sizes=(60, 120, 240, 480)) -> None:
+    """Measure, and write the table and the picture; ``runs`` are splits for each data set."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # early stops are counted instead
     RESULTS.mkdir(exist_ok=True)
-    costs = cost(options.sizes, {"identity": 1000, "variance": 500, "full": 120})
-    lines = [
-        line
-        for name, runs in zip(options.data, options.runs, strict=True)
-        for line in compare(name, options.shares, runs)
-    ]
-    words = {name: " ".join(map(str, value)) for name, value in vars(options).items()}
+    costs = cost(sizes, {"identity": 1000, "variance": 500, "full": 120})
+    lines = [line for name, splits in zip(data, runs, strict=True) for line in compare(name, shares, splits)]
+    options = {"runs": runs, "shares": shares, "data": data, "sizes": sizes}
+    words = {name: " ".join(map(str, value)) for name, value in options.items()}
     command = "OMP_NUM_THREADS=1 python benchmarks/margins.py " + " ".join(f"--{k} {v}" for k, v in words.items())
     text = [
         "# Margins: the expected-kernel SVM and two cone SVMs",
@@ -276,6 +268,15 @@ def main() -> None:
     ]
     (RESULTS / "margins.md").write_text("\n".join(text))
     picture(lines, costs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, argument_default=argparse.SUPPRESS)
+    parser.add_argument("--runs", type=int, nargs="+", help="splits for each data set")
+    parser.add_argument("--shares", type=float, nargs="+", help="shares of the entries to remove")
+    parser.add_argument("--data", nargs="+", help="names of the data sets")
+    parser.add_argument("--sizes", type=int, nargs="+", help="rows to measure the cost at")
+    run(**vars(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gapkernel import SVC, RobustSVC
+from gapkernel import SVC, RobustSVC, config_context
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, UnscaledExpectedRBF
 
@@ -287,6 +287,7 @@ def test_a_size_that_would_not_finish_is_refused_first(covariance):
         ({"form": "primal"}, "form='primal' is for the linear kernel"),
         ({"C": 0.0}, "C must be a positive number"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"max_rows": "many"}, "max_rows must be 'auto' or a positive integer"),
         ({"kernel": Karma()}, "covariance='identity' takes any kernel"),
         ({"kernel": "cubic"}, "kernel must be one of"),
     ],
@@ -312,6 +313,30 @@ def test_one_class_is_refused():
     X, _ = problem(22)
     with pytest.raises(ValueError, match="one class only"):
         RobustSVC().fit(X, np.ones(len(X)))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "genrbf", "linear"])
+def test_columns_that_say_nothing_give_a_constant_machine(kernel):
+    X, y = np.ones((12, 3)), np.arange(12) % 3 == 0
+    X[0, 0] = np.nan
+    machine = RobustSVC(kernel=kernel).fit(X, y)
+    assert not machine.predict(X).any()
+
+
+def test_the_primal_form_needs_no_matrix_of_all_rows():
+    X, y = problem(23, n=300, rate=0.1)
+    with config_context(memory_budget=8 * 300 * 299):
+        assert RobustSVC(kernel="linear", mean="imputed").fit(X, y).status_ == ["Solved"]
+        with pytest.raises(MemoryError):
+            RobustSVC().fit(X, y)
+
+
+@pytest.mark.slow
+def test_at_the_size_of_the_published_experiment_it_trains_in_seconds():
+    X, y = problem(24, n=240, d=13, rate=0.3)
+    machine = RobustSVC(tau=0.3).fit(X, y)
+    assert machine.status_ == ["Solved"]
+    assert machine.solve_time_ < 30  # two to five seconds on one core, with room for a busy machine
 
 
 def test_it_clones_and_names_its_parameters():

@@ -89,11 +89,6 @@ class Karma(Kernel):
         squared = self._embedding_norms(left)[:, None] + self._embedding_norms(right) - 2.0 * products
         return np.exp(-self._number() * np.maximum(squared, 0.0))
 
-    def _gram(self, rows: GaussianRows) -> np.ndarray:
-        matrix = self._cross(rows, rows)
-        np.fill_diagonal(matrix, self.diag(rows))  # the same value, without rounding
-        return matrix
-
     def _words(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         """<phi(x), phi(y)> = c(n) * sum over the n columns observed in both."""
         (values, seen), (others, others_seen) = _observed(left), _observed(right)
