@@ -75,7 +75,7 @@ def test_a_prior_speaks_for_columns_without_data():
     X = np.column_stack([gappy(d=2), np.full(60, np.nan), np.full(60, 3.0)])
     prior = NormalInverseWishart(mean=np.full(4, 7.0), strength=60.0, scale=60 * np.eye(4), dof=60.0)
     density = Gaussian(prior=prior, tol=1e-13, max_iter=5000).fit(X)
-    assert_allclose(density.mean_[2], 7.0, atol=1e-6)
+    assert_allclose(density.mean_[2], 7.0, atol=1e-3)
     assert density.covariance_[2, 2] > 0
     assert density.covariance_[3, 3] > 0
 
