@@ -40,16 +40,16 @@ def scores(design, coefficients):
 def weighted_gram(design, weight):
     """``design @ diag(weight) @ design.T``."""
     p, n = design.shape
-    out, scaled = np.zeros((p, p)), np.empty(_BLOCK)
+    out = np.zeros((p, p))
     for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+        stop = min(n, start + _BLOCK)
         for a in range(p):
-            for i in range(size):
-                scaled[i] = weight[start + i] * design[a, start + i]
+            scaled = weight[start:stop] * design[a, start:stop]
             for b in range(a, p):
+                other = design[b, start:stop]  # a view: through indices of the whole, the loop is not vectorised
                 total = 0.0
-                for i in range(size):
-                    total += scaled[i] * design[b, start + i]
+                for i in range(len(scaled)):
+                    total += scaled[i] * other[i]
                 out[a, b] += total
     for a in range(p):
         for b in range(a):
@@ -78,10 +78,14 @@ def logistic_terms(design, y, beta):
         for i in range(n):
             eta[i] += beta[k] * design[k, i]
     log_likelihood = 0.0
-    for i in range(n):
-        tail = np.exp(-abs(eta[i]))  # never overflows
-        larger = 1.0 / (1.0 + tail)
-        residual[i] = y[i] - (larger if eta[i] >= 0 else tail * larger)
-        weight[i] = tail * larger * larger
-        log_likelihood += y[i] * eta[i] - max(eta[i], 0.0) - np.log1p(tail)
+    for start in range(0, n, _BLOCK):
+        product = 1.0  # of factors from 1 to 2: one logarithm for a whole block, and no overflow before 1000 rows
+        for i in range(start, min(n, start + _BLOCK)):
+            tail = np.exp(-abs(eta[i]))
+            larger = 1.0 / (1.0 + tail)
+            residual[i] = y[i] - (larger if eta[i] >= 0 else tail * larger)
+            weight[i] = tail * larger * larger
+            log_likelihood += y[i] * eta[i] - max(eta[i], 0.0)
+            product *= 1.0 + tail
+        log_likelihood -= np.log(product)
     return log_likelihood, weighted_sum(design, residual), weighted_gram(design, weight)
