@@ -243,9 +243,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             X, y = numeric_table(self, X, reset=True), None
         names = getattr(self, "feature_names_in_", None)
-        kinds = declared_kinds(
-            X, names, binary=self.binary, categorical=self.categorical, ordinal=self.ordinal
-        )
+        kinds = declared_kinds(X, names, binary=self.binary, categorical=self.categorical, ordinal=self.ordinal)
         table, kinds = (X, kinds) if y is None else self._with_target(X, y, kinds)
         coding = Coding.learn(table, kinds)
         self._warn_of_empty(coding.kinds, names)
@@ -341,7 +339,11 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @staticmethod
     def _warn_of_empty(kinds, names) -> None:
-        empty = [str(j) if names is None or j >= len(names) else repr(str(names[j])) for j, k in enumerate(kinds) if k == "empty"]
+        empty = [
+            str(j) if names is None or j >= len(names) else repr(str(names[j]))
+            for j, k in enumerate(kinds)
+            if k == "empty"
+        ]
         if empty:
             warnings.warn(
                 f"No value was observed in column {', '.join(empty)} of X: its gaps are filled with 0 and it predicts "

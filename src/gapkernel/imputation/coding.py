@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,8 +15,8 @@ class Coding:
     """What was learnt about each column of a table.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
-    In the design, which holds its places one after the other, a column takes no place (constant, or never observed), one (numeric, binary, ordinal),
-    or one for each level but the first (categorical); all are standardised, so that one ridge fits all.
+    In the design a column takes no place (constant, or never observed), one (numeric, binary, ordinal), or one
+    for each level but the first (categorical); all are standardised, so that one ridge fits all.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class Coding:
                     location[j], scale[j] = observed[0], 1.0
         widths = [_width(kind, known) for kind, known in zip(kinds, levels, strict=True)]
         starts = np.concatenate([[1], 1 + np.cumsum(widths)]).astype(int)
-        blocks = [slice(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        blocks = [slice(a, b) for a, b in pairwise(starts)]
         raw = cls(kinds, levels, location, scale, blocks, np.zeros(starts[-1]), np.ones(starts[-1]))
         return raw._standardised(raw.encode(X))
 
@@ -101,7 +102,9 @@ class Coding:
 
     def places(self, columns) -> np.ndarray:
         """The places in the design of the intercept and some columns."""
-        return np.concatenate([[0], *(np.arange(self.blocks[k].start, self.blocks[k].stop) for k in columns)]).astype(int)
+        return np.concatenate([[0], *(np.arange(self.blocks[k].start, self.blocks[k].stop) for k in columns)]).astype(
+            int
+        )
 
     def _standardised(self, codes: np.ndarray) -> Coding:
         """This coding with the mean and deviation of each design column over the observed cells."""
@@ -134,7 +137,9 @@ def declared_kinds(X: np.ndarray, names, *, binary, categorical, ordinal) -> lis
         for column in [] if columns is None else columns:
             j = column_index(column, names, X.shape[1], kind)
             if kinds[j] != "numeric":
-                raise ValueError(f"Column {column!r} is declared both {kinds[j]} and {kind}. Leave it in one list only.")
+                raise ValueError(
+                    f"Column {column!r} is declared both {kinds[j]} and {kind}. Leave it in one list only."
+                )
             kinds[j] = kind
     for j in range(X.shape[1]):
         values = np.unique(X[~np.isnan(X[:, j]), j])

@@ -119,7 +119,7 @@ class Sequential:
 
 def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:
     """Bayesian linear regression."""
-    mode, drawn, deviation = _linear_posterior(design, y, ridge, random)
+    _, drawn, deviation = _linear_posterior(design, y, ridge, random)
     return Linear(drawn, deviation)
 
 
