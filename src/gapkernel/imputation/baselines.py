@@ -48,8 +48,8 @@ def baseline(name, estimator=None, *, categorical=(), scale=True) -> Pipeline:
     >>> from gapkernel.imputation import baseline
     >>> X = np.array([[1.0, 0.0], [np.nan, 1.0], [3.0, np.nan]])
     >>> baseline("rbf2", categorical=[1], scale=False).fit_transform(X)
-    array([[1., 0., 0., 0., 1.],
-           [0., 1., 0., 1., 0.],
+    array([[1., 0., 0., 1., 0.],
+           [0., 1., 0., 0., 1.],
            [0., 0., 1., 3., 0.]])
     """
     if name not in BASELINES:

@@ -18,6 +18,7 @@ from scipy.special import expit, ndtri
 from gapkernel.compute.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
+_FLAT = 1e-8  # the prior precision of an intercept: none but for rounding
 _MAX_NEWTON = 50
 
 
@@ -196,9 +197,6 @@ def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | Non
     mode, precision = _newton(lambda beta: logistic_terms(stacked, passed, beta), penalty, np.zeros(len(stacked)))
     drawn = mode if random is None else mode + _normal_draw(precision, random)
     return Sequential(drawn[: n_levels - 1], drawn[n_levels - 1 :])
-
-
-_FLAT = 1e-8  # the prior precision of an intercept: none but for rounding
 
 
 def _prior(n_coefficients: int, ridge: float) -> np.ndarray:

@@ -94,14 +94,12 @@ def pool_scalar(estimates, variances, *, n_samples=np.inf, n_parameters=1) -> Po
         dof = _degrees_of_freedom(m, share, n_samples - n_parameters)
         # the limit for within = 0: all of the information is missing
         fmi = np.where(np.isinf(increase), 1.0, (increase + 2 / (dof + 3)) / (increase + 1))
-    return Pooled(estimates.mean(axis=0), within, between, total, dof, increase, fmi[()], m)
+    return Pooled(estimates.mean(axis=0), within, between, total, dof[()], increase, fmi[()], m)
 
 
 def _degrees_of_freedom(m: int, share: np.ndarray, complete_dof: float) -> np.ndarray:
     """Barnard and Rubin (1999); ``share`` is the share of the total variance due to what is missing."""
-    share = np.maximum(share, 1e-4)  # a smaller share would give more degrees of freedom than matter
-    old = (m - 1) / share**2
     if np.isinf(complete_dof):
-        return old
+        return (m - 1) / share**2
     observed = (complete_dof + 1) / (complete_dof + 3) * complete_dof * (1 - share)
-    return old * observed / (old + observed)
+    return observed / (1 + observed * share**2 / (m - 1))  # the harmonic sum with (m - 1) / share^2
