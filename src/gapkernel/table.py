@@ -26,7 +26,7 @@ def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
 
 def _checked(estimator, X, *, reset: bool) -> np.ndarray:
     try:
-        table = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        table = validate_data(estimator, _without_na(X), reset=reset, dtype=np.float64, ensure_all_finite=False)
     except ValueError as error:
         column = _first_text_column(X)
         if column is None:
@@ -44,6 +44,16 @@ def _checked(estimator, X, *, reset: bool) -> np.ndarray:
             f"Input X contains infinity: row {row}, column {where}. Replace it by a number, or by NaN to make it a gap."
         )
     return table
+
+
+def _without_na(X):
+    """``X`` with NaN for pd.NA, which no array library can turn into a number."""
+    if hasattr(X, "notna") and hasattr(X, "dtypes"):
+        return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        missing = np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(X).astype(bool)
+        return np.where(missing, np.nan, X) if missing.any() else X
+    return X
 
 
 def _first_text_column(X) -> str | None:

@@ -26,7 +26,8 @@ class Workspace(NamedTuple):
 
 def workspace(d):
     """A workspace for ``d`` columns."""
-    return Workspace(np.empty(d, np.int64), *(np.empty((d, d)) for _ in range(3)), np.empty(d))
+    square = (d, d)
+    return Workspace(np.empty(d, np.int64), np.empty(square), np.empty(square), np.empty(square), np.empty(d))
 
 
 @njit(cache=True, nogil=True)

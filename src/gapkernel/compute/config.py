@@ -36,7 +36,7 @@ class Config:
             raise ValueError(f"n_threads must be None or at least 1, got {self.n_threads}.")
 
 
-_current: ContextVar[Config] = ContextVar("gapkernel_config", default=Config())
+_current: ContextVar[Config] = ContextVar("gapkernel_config", default=Config())  # noqa: B039 - frozen
 
 
 def get_config() -> Config:

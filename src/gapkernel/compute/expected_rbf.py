@@ -6,6 +6,7 @@ depends on how many threads work or which tile they take first.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -50,6 +51,9 @@ class ExpectedRBFEngine:
             self.scale_right = scale_right[self.order_right]
             self.edges_right = _edges(self.right.pattern, crowded_right)
         self.crowded = crowded_left, crowded_right
+        most_gaps = int(np.diff(self.left.gap_start).max(initial=0) + np.diff(self.right.gap_start).max(initial=0))
+        self._scratch_size = (2 * TILE) ** 2 * most_gaps
+        self._worker = threading.local()
         self.lanes = LANES if left.means.shape[1] <= 64 else 16  # wide systems fill the cache with fewer lanes
 
     def matrix(self, log: bool = False) -> np.ndarray:
@@ -98,10 +102,18 @@ class ExpectedRBFEngine:
             shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
         else:
             half = self.symmetric and i0 == j0
-            scattered_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, squared, log_det)
+            scattered_tile(
+                self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
+            )
         weight = -0.5 if self.determinant else 0.0
         _combine(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
+
+    def _scratch(self):
+        """Work memory of the current thread."""
+        if not hasattr(self._worker, "scratch"):
+            self._worker.scratch = np.empty(self._scratch_size)
+        return self._worker.scratch
 
     @staticmethod
     def _run(task: Callable, tiles: Iterable) -> None:

@@ -17,6 +17,9 @@ from gapkernel.compute.conditional import SINGULAR, expectation, workspace
 from gapkernel.compute.config import thread_count
 from gapkernel.rows import Patterns
 
+ROUNDING = 1e-10
+"""Relative change of the objective that is no more than rounding."""
+
 CHUNKS = 16
 """Parts of the E-step; a fixed number, so that sums do not depend on the number of threads."""
 
@@ -102,9 +105,13 @@ def maximise(data: CompressedRows, prior: Prior, tol: float, max_iter: int) -> F
         point = path[-1]
         log_likelihood, moments = _expectation(data, point)
         objective = log_likelihood + prior.log_density(point.mean, point.covariance)
-        if len(path) == 4 and objective < history[-1][1]:
-            path = [path[2]]  # the leap went too far: take up where the plain steps had ended
-            continue
+        if history and objective < history[-1][1]:
+            if len(path) == 4:  # the leap went too far: take up where the plain steps had ended
+                path = [path[2]]
+                continue
+            # a plain step falls by rounding only, or because the covariance has become singular
+            converged = history[-1][1] - objective <= max(tol, ROUNDING) * max(abs(objective), data.n_cells)
+            break
         if len(path) in (2, 3):
             converged = objective - history[-1][1] <= tol * max(abs(objective), data.n_cells)
         history.append((log_likelihood, objective))

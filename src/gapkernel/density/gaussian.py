@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from scipy.linalg import null_space, pinvh
@@ -94,8 +93,11 @@ class Gaussian(DensityMixin, BaseEstimator):
     >>> density = Gaussian().fit(X)
     >>> rows = density.condition([[2.5, np.nan]])
     >>> rows.means.round(1)
-    array([[2.5, 4.6]])
+    array([[2.5, 4.4]])
     """
+
+    mean_: np.ndarray
+    covariance_: np.ndarray
 
     def __init__(self, *, ridge="auto", prior=None, tol=1e-6, max_iter=1000, mean=None, covariance=None):
         self.ridge = ridge
@@ -148,12 +150,10 @@ class Gaussian(DensityMixin, BaseEstimator):
             compress(standard, weight), self._prior_in(location, scale, live, weight), self.tol, self.max_iter
         )
         if not result.converged:
-            warnings.warn(
-                f"EM stopped after max_iter={self.max_iter} iterations before reaching tol={self.tol}. "
-                f"Raise max_iter, or ridge if the columns are nearly dependent.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            singular = result.n_iter < self.max_iter
+            reason = "the covariance became singular" if singular else f"max_iter={self.max_iter} was reached"
+            advice = "Raise ridge." if singular else "Raise max_iter, or ridge if the columns are nearly dependent."
+            warnings.warn(f"EM stopped early: {reason}. {advice}", ConvergenceWarning, stacklevel=2)
         self.mean_, self.covariance_ = location.copy(), np.zeros((len(scale), len(scale)))
         self.mean_[live] += scale[live] * result.mean
         self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])
@@ -241,7 +241,7 @@ class Gaussian(DensityMixin, BaseEstimator):
             if len(columns):
                 values, vectors = np.linalg.eigh(covariance)
                 root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(range(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
         return draws
 
     def _conditioned(self, X):
@@ -262,7 +262,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density, ~missing
 
     def _check_parameters(self) -> None:
-        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and self.ridge >= 0):
+        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and self.ridge >= 0):
             raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
         if not self.tol >= 0:
             raise ValueError(f"tol must be 0 or more, got {self.tol}.")

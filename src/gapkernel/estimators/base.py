@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
@@ -14,16 +16,29 @@ from gapkernel.table import numeric_table
 KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
 
 
+class Laws(NamedTuple):
+    """What a fit begins with."""
+
+    density: Gaussian
+    kernel: Kernel
+    rows: GaussianRows
+
+
 class KernelMachine(BaseEstimator):
     """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
 
-    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> GaussianRows:
-        """Fit density and kernel to a checked table, and turn its rows into laws."""
+    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> Laws:
+        """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
         kernel = resolve_kernel(self.kernel, self.gamma)
-        self.density_ = resolve_density(self.density).fit(X, sample_weight=sample_weight)
-        rows = self.density_.condition(X)
-        self.kernel_ = kernel.resolve(self.density_, rows)
-        return rows
+        density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
+        rows = density.condition(X)
+        return Laws(density, kernel.resolve(density, rows), rows)
+
+    def _weights_of(self, X: np.ndarray, sample_weight) -> np.ndarray | None:
+        """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _laws(self, X) -> GaussianRows:
         """The laws of new rows."""
@@ -41,7 +56,8 @@ def resolve_kernel(kernel, gamma) -> Kernel:
     if isinstance(kernel, Kernel):
         if gamma != "scale":
             raise ValueError(
-                f"gamma={gamma!r} applies to kernels given by name. Set it on the kernel object: kernel__gamma={gamma!r}."
+                f"gamma={gamma!r} applies to kernels given by name. "
+                f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
             )
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
@@ -53,6 +69,6 @@ def resolve_density(density):
     """A density object from "auto" or an object."""
     if isinstance(density, str) and density == "auto":
         return Gaussian()
-    if not (hasattr(density, "fit") and hasattr(density, "condition")):
+    if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)

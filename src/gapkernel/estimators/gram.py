@@ -62,7 +62,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
         -------
         self : Gram
         """
-        self.rows_ = self._fit_laws(numeric_table(self, X, reset=True))
+        self.density_, self.kernel_, self.rows_ = self._fit_laws(numeric_table(self, X, reset=True))
         return self
 
     def fit_transform(self, X, y=None) -> np.ndarray:

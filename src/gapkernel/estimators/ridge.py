@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.estimators.base import KernelMachine
-from gapkernel.solvers.ridge import solve_ridge
+from gapkernel.solvers.ridge import machine, solve
 from gapkernel.table import labelled_table
 
 
@@ -65,10 +64,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         self : KernelRidge
         """
         X, y = labelled_table(self, X, y, multi_output=True, y_numeric=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = self._fit_laws(X, weight)
-        self.dual_coef_ = solve_ridge(self.kernel_.gram(rows), y, self.alpha, weight)
-        self.rows_ = rows
+        weight = self._weights_of(X, sample_weight)
+        solver = machine(self.alpha)
+        laws = self._fit_laws(X, weight)
+        self.dual_coef_ = solve(solver, laws.kernel.gram(laws.rows), y, weight)
+        self.density_, self.kernel_, self.rows_ = laws
         return self
 
     def predict(self, X) -> np.ndarray:

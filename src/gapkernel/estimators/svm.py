@@ -5,18 +5,32 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
-from gapkernel.estimators.base import KernelMachine
-from gapkernel.solvers.libsvm import SupportVectors, solve_one_class, solve_svc, solve_svr
+from gapkernel.estimators.base import KernelMachine, Laws
+from gapkernel.solvers.libsvm import SupportVectors, machine, solve
 from gapkernel.table import labelled_table, numeric_table
 
 
 class _SupportVectorMachine(KernelMachine):
-    def _keep(self, rows, solution: SupportVectors) -> None:
+    def _weighted_rows(self, X, sample_weight):
+        """Indices and weights of the rows that count.
+
+        Rows of weight zero are left out here because libsvm would drop them itself, and scikit-learn's precomputed
+        kernel then pairs the others with the wrong columns.
+        """
+        weight = self._weights_of(X, sample_weight)
+        if weight is None:
+            return np.arange(len(X)), None
+        kept = np.flatnonzero(weight)
+        if not len(kept):
+            raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+        return kept, weight[kept]
+
+    def _keep(self, laws: Laws, solution: SupportVectors, kept: np.ndarray) -> None:
         """Fitted attributes; of the training rows only the support stays."""
-        self.rows_ = rows.take(solution.support)
-        self.support_, self.n_support_ = solution.support, solution.n_support
+        self.density_, self.kernel_ = laws.density, laws.kernel
+        self.rows_ = laws.rows.take(solution.support)
+        self.support_, self.n_support_ = kept[solution.support], solution.n_support
         self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
         self._weights = solution.weights
         self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
@@ -136,17 +150,17 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
         X, y = labelled_table(self, X, y)
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        kept, weight = self._weighted_rows(X, sample_weight)
+        classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
 
-        rows = self._fit_laws(X, weight)
-        solution = solve_svc(
-            self.kernel_.gram(rows), codes, weight, class_weight=self._coded_weights(classes), **self._libsvm("C")
-        )
+        solver = machine("SVC", class_weight=self._coded_weights(classes), **self._libsvm("C"))
+
+        laws = self._fit_laws(X[kept], weight)
+        solution = solve(solver, laws.kernel.gram(laws.rows), codes, weight)
         self.classes_, self.class_weight_ = classes, solution.class_weight
-        self._keep(rows, solution)
+        self._keep(laws, solution, kept)
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -275,9 +289,10 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         self : SVR
         """
         X, y = labelled_table(self, X, y, y_numeric=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = self._fit_laws(X, weight)
-        self._keep(rows, solve_svr(self.kernel_.gram(rows), y, weight, **self._libsvm("C", "epsilon")))
+        kept, weight = self._weighted_rows(X, sample_weight)
+        solver = machine("SVR", **self._libsvm("C", "epsilon"))
+        laws = self._fit_laws(X[kept], weight)
+        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), y[kept], weight), kept)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -365,9 +380,10 @@ class OneClassSVM(OutlierMixin, _SupportVectorMachine):
         self : OneClassSVM
         """
         X = numeric_table(self, X, reset=True)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = self._fit_laws(X, weight)
-        self._keep(rows, solve_one_class(self.kernel_.gram(rows), weight, **self._libsvm("nu")))
+        kept, weight = self._weighted_rows(X, sample_weight)
+        solver = machine("OneClassSVM", **self._libsvm("nu"))
+        laws = self._fit_laws(X[kept], weight)
+        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight), kept)
         self.offset_ = -self.intercept_
         return self
 

@@ -35,8 +35,8 @@ class Scaled(Kernel):
     def _gram(self, rows: GaussianRows) -> np.ndarray:
         return self.factor * self.kernel._gram(rows)
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        return self.factor**2 * self.kernel.variance(left, right)
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        return self.factor**2 * self.kernel._variance(left, right)
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.factor**2 * self.kernel.gram_variance(rows)
@@ -68,8 +68,8 @@ class OnColumns(Kernel):
     def _gram(self, rows: GaussianRows) -> np.ndarray:
         return self.kernel._gram(self._part(rows))
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        return self.kernel.variance(self._part(left), self._part(right))
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        return self.kernel._variance(self._part(left), self._part(right))
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         return self.kernel.gram_variance(self._part(rows))
@@ -113,8 +113,8 @@ class Sum(Kernel):
     def _gram(self, rows: GaussianRows) -> np.ndarray:
         return self.left._gram(rows) + self.right._gram(rows)
 
-    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
-        return self.left.dot(left, right, coefficients) + self.right.dot(left, right, coefficients)
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+        return self.left._dot(left, right, coefficients) + self.right._dot(left, right, coefficients)
 
 
 class Product(Kernel):

@@ -19,7 +19,8 @@ class Kernel(BaseEstimator, ABC):
     itself in the same draw, K_ii = E k(x_i, x_i). `cross` pairs two batches and always treats their rows as
     independent, even when both are the same object. Off the diagonal they agree.
 
-    A subclass writes `_cross` and `diag`, and `_gram` where half of the work can be saved.
+    A subclass writes `_cross` and `diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
+    `gram_variance` where they have a closed form.
     """
 
     def resolve(self, density, rows: GaussianRows) -> Kernel:
@@ -43,6 +44,9 @@ class Kernel(BaseEstimator, ABC):
     def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
         _check_widths(left, right)
+        return self._dot(left, right, coefficients)
+
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
         out = np.empty((len(left), coefficients.shape[1]))
         for i in range(0, len(left), block):
@@ -62,6 +66,11 @@ class Kernel(BaseEstimator, ABC):
 
     def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         """Var k(x, y) over independent draws of the two rows, (n_left, n_right)."""
+        _check_widths(left, right)
+        check_fits((len(left), len(right)), "The variance matrix")
+        return self._variance(left, right)
+
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:

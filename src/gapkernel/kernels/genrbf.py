@@ -35,8 +35,8 @@ class GenRBF(ExpectedRBF):
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[0.0, np.nan], [0.0, 0.0]])
     >>> GenRBF(gamma=0.5).gram(rows).round(4)
-    array([[1.    , 0.9509],
-           [0.9509, 1.    ]])
+    array([[1.    , 0.9505],
+           [0.9505, 1.    ]])
     """
 
     def __init__(self, gamma="scale", metric=None):

@@ -32,10 +32,10 @@ class ExpectedLinear(Kernel):
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return left.means @ right.means.T  # (2), i != j
 
-    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return left.means @ (right.means.T @ coefficients)
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         out = np.zeros((len(left), len(right)))
         for rows, columns, covariance in left.by_pattern():  # m_j' Sigma_i m_j: (6)
             out[rows] += _quadratic(right.means[:, columns], covariance)
@@ -48,7 +48,7 @@ class ExpectedLinear(Kernel):
         return out
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
-        out = self.variance(rows, rows)
+        out = self._variance(rows, rows)
         for members, columns, covariance in rows.by_pattern():  # 2 tr Sigma_i^2 + 4 m_i' Sigma_i m_i: (6), i = j
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
             out[members, members] = same

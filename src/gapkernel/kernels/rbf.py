@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from sklearn.base import clone
@@ -62,16 +61,16 @@ class ExpectedRBF(Kernel):
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
         return np.exp(self._log_norm(self._in_metric(rows), self._number()) + 2.0 * self._log_scale(rows))
 
-    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         narrow, wide = self._engine(left, right, 2.0).matrix(log=True), self._engine(left, right).matrix(log=True)
-        return _variance(narrow, wide)
+        return _variance_from_logs(narrow, wide)
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         narrow, wide = self._engine(rows, None, 2.0).matrix(log=True), self._engine(rows, None).matrix(log=True)
-        out = _variance(narrow, wide)
+        out = _variance_from_logs(narrow, wide)
         np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
         return out
 
@@ -106,7 +105,7 @@ class ExpectedRBF(Kernel):
             raise ValueError(
                 f"gamma={self.gamma!r} is found from data: use kernel.resolve(density, rows) first, or give a number."
             )
-        if not isinstance(self.gamma, Real) or not 0 < self.gamma < np.inf:
+        if not isinstance(self.gamma, float | int | np.number) or not 0 < self.gamma < np.inf:
             raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {self.gamma!r}.")
         return float(self.gamma)
 
@@ -140,7 +139,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
         return ExpectedRBFEngine(left, right, self._number(), *zeros, determinant=False)
 
 
-def _variance(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
+def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
     """E k^2 - (E k)^2 = (E k)^2 (exp(log E k^2 - 2 log E k) - 1), without cancellation: (6), corrected (7)."""
     return np.exp(2.0 * log_mean) * np.maximum(np.expm1(log_of_square - 2.0 * log_mean), 0.0)
 

@@ -37,6 +37,10 @@ class GaussianRows:
         for array in (self.means, self.law, self.gaps, self.covariance):
             array.flags.writeable = False
 
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a copy or an unpickled batch is as immutable as its original
+
     @classmethod
     def certain(cls, X) -> GaussianRows:
         """Complete rows: every law is a point."""
@@ -79,7 +83,7 @@ class GaussianRows:
     @property
     def complete(self) -> np.ndarray:
         """True for rows without uncertainty."""
-        return ~self.gaps.any(axis=1)[self.law]
+        return np.logical_not(self.gaps.any(axis=1))[self.law]
 
     @cached_property
     def total_variance(self) -> np.ndarray:
@@ -90,17 +94,18 @@ class GaussianRows:
         """The covariance of row ``i`` over all columns, zero outside its gaps."""
         gaps, start = self.gaps[self.law[i]], self.block_start[self.law[i]]
         full = np.zeros((self.n_features, self.n_features))
-        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), -1)
+        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), gaps.sum())
         return full
 
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each law in use: its rows, its gap columns, and its covariance on them."""
-        members = np.split(
-            np.argsort(self.law, kind="stable"), np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))[:-1]
-        )
-        for rows, (columns, block) in zip(members, self._blocks(), strict=True):
-            if len(rows):
-                yield rows, columns, block
+        order = np.argsort(self.law, kind="stable")
+        ends = np.cumsum(np.bincount(self.law, minlength=len(self.gaps)))
+        begin = 0
+        for end, (columns, block) in zip(ends, self._blocks(), strict=True):
+            if end > begin:
+                yield order[begin:end], columns, block
+            begin = end
 
     def take(self, indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the laws they need."""
@@ -119,7 +124,10 @@ class GaussianRows:
             inside = place[picked][place[picked] >= 0]
             blocks.append(block[np.ix_(inside, inside)])
         return GaussianRows(
-            np.ascontiguousarray(self.means[:, picked]), self.law.copy(), self.gaps[:, picked], _flatten(blocks)
+            np.ascontiguousarray(self.means[:, picked]),
+            self.law.copy(),
+            np.ascontiguousarray(self.gaps[:, picked]),
+            _flatten(blocks),
         )
 
     def map(self, matrix, offset=0.0) -> GaussianRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn import svm
@@ -39,23 +39,19 @@ class SupportVectors:
     class_weight: np.ndarray | None = None
 
 
-def solve_svc(gram, y, sample_weight, **parameters) -> SupportVectors:
-    """Classification; ``y`` are class numbers 0, 1, ..."""
-    machine = svm.SVC(kernel="precomputed", **parameters).fit(gram, y, sample_weight)
-    return replace(_result(machine), class_weight=machine.class_weight_)
+MACHINES = {"SVC": svm.SVC, "SVR": svm.SVR, "OneClassSVM": svm.OneClassSVM}
 
 
-def solve_svr(gram, y, sample_weight, **parameters) -> SupportVectors:
-    """Regression with the epsilon-insensitive loss."""
-    return _result(svm.SVR(kernel="precomputed", **parameters).fit(gram, y, sample_weight))
+def machine(kind: str, **parameters):
+    """A machine with checked parameters, so that a wrong one is refused before the Gram matrix is computed."""
+    libsvm = MACHINES[kind](kernel="precomputed", **parameters)
+    libsvm._validate_params()
+    return libsvm
 
 
-def solve_one_class(gram, sample_weight, **parameters) -> SupportVectors:
-    """The support of a distribution."""
-    return _result(svm.OneClassSVM(kernel="precomputed", **parameters).fit(gram, None, sample_weight))
-
-
-def _result(machine) -> SupportVectors:
+def solve(machine, gram, y, sample_weight) -> SupportVectors:
+    """Train a machine on a Gram matrix; classes are numbers 0, 1, ..."""
+    machine.fit(gram, y, sample_weight)
     return SupportVectors(
         support=machine.support_,
         dual_coef=machine.dual_coef_,
@@ -64,6 +60,7 @@ def _result(machine) -> SupportVectors:
         n_support=machine.n_support_,
         n_iter=machine.n_iter_,
         status=machine.fit_status_,
+        class_weight=getattr(machine, "class_weight_", None),
     )
 
 

@@ -6,6 +6,13 @@ import numpy as np
 from sklearn import kernel_ridge
 
 
-def solve_ridge(gram, y, alpha, sample_weight) -> np.ndarray:
+def machine(alpha):
+    """A machine with a checked parameter."""
+    ridge = kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed")
+    ridge._validate_params()
+    return ridge
+
+
+def solve(machine, gram, y, sample_weight) -> np.ndarray:
     """Coefficients c of (K + alpha I) c = y."""
-    return kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed").fit(gram, y, sample_weight).dual_coef_
+    return machine.fit(gram, y, sample_weight).dual_coef_

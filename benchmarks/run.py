@@ -1,0 +1,10 @@
+"""Run all benchmarks, or those named on the command line: python benchmarks/run.py gram em"""
+
+import importlib
+import sys
+
+BENCHMARKS = ("start_up", "gram", "em", "memory")
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or BENCHMARKS:
+        importlib.import_module(name).run()

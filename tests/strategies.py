@@ -1,0 +1,66 @@
+"""Tables with gaps and batches of laws, for properties that must hold whatever the data."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gapkernel.density import Gaussian
+
+SCALES = (1e-8, 1e-3, 1.0, 1e3, 1e8)
+GAP_RATES = (0.0, 0.1, 0.3, 0.6, 0.95)
+
+
+def random_covariance(random, d, strength=1.0):
+    """A well-conditioned covariance with correlated columns."""
+    factor = random.standard_normal((d, d)) * strength / np.sqrt(d)
+    return factor @ factor.T + 0.3 * np.eye(d)
+
+
+def punch(random, X, rate):
+    """A copy of ``X`` with gaps completely at random."""
+    return np.where(random.random(X.shape) < rate, np.nan, X)
+
+
+def random_laws(seed, n, d, rate, n_patterns=None, spread=1.0):
+    """A known density, a table with gaps, and the laws of its rows."""
+    random = np.random.default_rng(seed)
+    covariance = spread**2 * random_covariance(random, d)
+    mean = spread * random.standard_normal(d)
+    X = random.multivariate_normal(mean, covariance, size=n, method="cholesky")
+    if n_patterns is None:
+        X = punch(random, X, rate)
+    else:
+        X[(random.random((n_patterns, d)) < rate)[np.arange(n) % n_patterns]] = np.nan
+    density = Gaussian.from_moments(mean, covariance)
+    return density, X, density.condition(X)
+
+
+@st.composite
+def gappy_tables(draw, min_rows=1, max_rows=30, max_columns=6, scales=SCALES, exotic_types=True):
+    """A numeric table with gaps: any pattern, empty rows and columns, constants, repeats, extreme units."""
+    n, d = draw(st.integers(min_rows, max_rows)), draw(st.integers(1, max_columns))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = random.multivariate_normal(random.standard_normal(d), random_covariance(random, d), size=n)
+    if draw(st.booleans()):
+        X[:, random.integers(d)] = 1.0 + random.random()  # a constant column
+    if draw(st.booleans()):
+        X[random.integers(n)] = X[random.integers(n)]  # a repeated row
+    X = punch(random, X, draw(st.sampled_from(GAP_RATES)))
+    if draw(st.booleans()):
+        X[random.integers(n)] = np.nan  # a row with no value
+    if d > 1 and draw(st.booleans()):
+        X[:, random.integers(d)] = np.nan  # a column with no value
+    if np.isnan(X).all():
+        X[0, 0] = 1.0
+    X = X * np.array([draw(st.sampled_from(scales)) for _ in range(d)])
+    kind = draw(st.sampled_from(["float64", "float32", "object"])) if exotic_types else "float64"
+    return np.where(np.isnan(X), None, X.astype(object)) if kind == "object" else X.astype(kind)
+
+
+@st.composite
+def law_batches(draw, max_rows=25, max_columns=6):
+    """A density with known moments and the laws of a table with gaps under it."""
+    n, d = draw(st.integers(1, max_rows)), draw(st.integers(1, max_columns))
+    rate, seed = draw(st.sampled_from(GAP_RATES)), draw(st.integers(0, 2**32 - 1))
+    n_patterns = draw(st.sampled_from([None, 2]))
+    spread = draw(st.sampled_from([0.1, 1.0, 10.0]))
+    return random_laws(seed, n, d, rate, n_patterns, spread)

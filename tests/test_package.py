@@ -1,0 +1,78 @@
+"""The package as a whole: its names, its imports, and the flags its compiled functions may use."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gapkernel as gk
+
+SOURCES = sorted(Path(gk.__file__).parent.rglob("*.py"))
+PUBLIC = [(module, name) for module in (gk, gk.kernels, gk.density) for name in module.__all__]
+ALLOWED_FLAGS = {"reassoc", "contract", "arcp", "nsz", "afn"}
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=lambda v: getattr(v, "__name__", v))
+def test_public_names_exist_and_say_what_they_are(module, name):
+    assert inspect.getdoc(getattr(module, name)), f"{module.__name__}.{name} has no docstring"
+
+
+@pytest.mark.parametrize(
+    "cls", [getattr(m, n) for m, n in PUBLIC if inspect.isclass(getattr(m, n))], ids=lambda c: c.__name__
+)
+def test_public_methods_say_what_they_do(cls):
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
+        if not name.startswith("_") and method.__module__.startswith("gapkernel"):
+            assert inspect.getdoc(getattr(cls, name)), f"{cls.__name__}.{name} has no docstring"
+
+
+def test_importing_brings_no_heavy_guests_of_its_own():
+    code = """
+import sys, sklearn.svm
+before = set(sys.modules)
+import gapkernel
+print({"pandas", "polars", "matplotlib", "rich", "mpmath"} & (set(sys.modules) - before) or "none")
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "none", "import gapkernel loads packages that scikit-learn does not"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+def test_compiled_functions_keep_nan_alive(path):
+    tree = ast.parse(path.read_text())
+    named_sets = {
+        target.id: ast.literal_eval(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Set)
+        for target in node.targets
+    }
+    named_sets |= dict.fromkeys(_imported_flag_sets(tree), ALLOWED_FLAGS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "fastmath":
+            value = named_sets[node.value.id] if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)
+            assert isinstance(value, set), f"line {node.value.lineno}: fastmath={value} makes isnan false"
+            assert value <= ALLOWED_FLAGS, f"line {node.value.lineno}: flags {value - ALLOWED_FLAGS} are not allowed"
+
+
+def _imported_flag_sets(tree):
+    """Names of flag sets that come from a sibling module, which is checked where it defines them."""
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return {name for name in imported if name.isupper()}
+
+
+def test_compiled_functions_are_cached_on_disk():
+    compiled = cached = 0
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "njit":
+                compiled += 1
+                cached += any(k.arg == "cache" and ast.literal_eval(k.value) for k in node.keywords)
+    assert compiled == cached > 0
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+def test_files_stay_short(path):
+    assert len(path.read_text().splitlines()) < 400
