@@ -6,12 +6,10 @@ Designs are stored one design column after the other, (n_places, n_rows), so tha
 import numpy as np
 from numba import njit
 
-_EXACT = {"cache": True, "nogil": True, "error_model": "numpy"}
-_SUMS = {**_EXACT, "fastmath": {"reassoc", "contract", "nsz"}}
 _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast cache
 
 
-@njit(**_EXACT)
+@njit(cache=True, nogil=True, error_model="numpy")
 def take(design, places, rows):
     """``design[places][:, rows]`` as one contiguous copy."""
     out = np.empty((len(places), len(rows)))
@@ -21,7 +19,7 @@ def take(design, places, rows):
     return out
 
 
-@njit(**_EXACT)
+@njit(cache=True, nogil=True, error_model="numpy")
 def scores(design, coefficients):
     """``coefficients @ design``, (n_outputs, n_rows).
 
@@ -36,7 +34,7 @@ def scores(design, coefficients):
     return out
 
 
-@njit(**_SUMS)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def weighted_gram(design, weight):
     """``design @ diag(weight) @ design.T``."""
     p, n = design.shape
@@ -57,7 +55,7 @@ def weighted_gram(design, weight):
     return out
 
 
-@njit(**_SUMS)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def weighted_sum(design, weight):
     """``design @ weight``."""
     out = np.zeros(design.shape[0])
@@ -69,7 +67,7 @@ def weighted_sum(design, weight):
     return out
 
 
-@njit(**_SUMS)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def logistic_terms(design, y, beta):
     """Log-likelihood of a logistic regression, its gradient and its information."""
     n = design.shape[1]
