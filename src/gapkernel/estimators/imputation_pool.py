@@ -27,21 +27,24 @@ class _MultipleImputation(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(self.n_imputations, Integral) or self.n_imputations < 1:
             raise ValueError(f"n_imputations must be a whole number from 1 up, got {self.n_imputations!r}.")
         imputer = ChainedEquations() if self.imputer is None else self.imputer
-        self.imputations_ = Imputations(imputer, self.n_imputations, self.random_state)
-        completed = self.imputations_.fit_complete(_source(X, table), y)
+        imputations = Imputations(imputer, int(self.n_imputations), self.random_state)
+        completed = imputations.fit_complete(_source(X, table), y)
         if not np.isnan(table).any():
             completed = completed[:1]  # a table without gaps has one completion
+        machine, inputs, mean_gram = self.estimator, list(completed), None
         if self.pooling == "kernel":
-            self.mean_gram_ = MeanGram.of(self.estimator, completed)
-            machine, inputs = self.mean_gram_.machine, [self.mean_gram_.gram()]
-        else:
-            machine, inputs = self.estimator, list(completed)
-        if self.pooling == "stack":
+            counted = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
+            # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
+            y, sample_weight = y[counted], None if sample_weight is None else sample_weight[counted]
+            mean_gram = MeanGram.of(self.estimator, completed[:, counted])
+            machine, inputs = mean_gram.machine, [mean_gram.gram()]
+        elif self.pooling == "stack":
             copies = len(inputs)
             inputs, y = [np.concatenate(inputs)], np.concatenate([y] * copies)
             sample_weight = self._stacked_weight(sample_weight, copies, len(table))
         fits = (delayed(_fitted)(machine, part, y, sample_weight) for part in inputs)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(fits)
+        self.imputations_, self._mean_gram = imputations, mean_gram
 
     def _stacked_weight(self, sample_weight, copies: int, n: int):
         """Each copy of a row counts 1/m, so that a row counts once whatever the number of imputations."""
@@ -55,9 +58,7 @@ class _MultipleImputation(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         table = numeric_table(self, X, reset=False)
         completed = self.imputations_.complete(_source(X, table))
-        if self.pooling == "kernel":
-            return self.mean_gram_.crosses(completed)
-        return list(completed)
+        return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
 
     def _answers(self, X, method: str) -> np.ndarray:
         """The answer of each machine to its completion, (n_imputations, n_samples, ...)."""
@@ -164,10 +165,11 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         table, y = labelled_table(self, X, y)
         check_classification_targets(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, table)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class only, {self.classes_[0]!r}. A classifier needs at least two classes.")
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
         self._fit_pool(X, table, y, weight)
+        self.classes_ = classes
         return self
 
     def predict(self, X) -> np.ndarray:

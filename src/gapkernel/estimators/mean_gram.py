@@ -61,7 +61,10 @@ class MeanGram:
         """Mean Gram matrix of the training rows."""
         n = self.completed.shape[1]
         check_fits((n, n), "The mean Gram matrix")
-        return sum(self._kernel(rows, rows) for rows in self.completed) / len(self.completed)
+        total = np.zeros((n, n))
+        for rows in self.completed:
+            total += self._kernel(rows, rows)
+        return total / len(self.completed)
 
     def crosses(self, completed: np.ndarray) -> list[np.ndarray]:
         """The kernel between new rows and training rows in each completion."""

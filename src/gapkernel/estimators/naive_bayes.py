@@ -64,7 +64,7 @@ class CategoricalNaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         self : CategoricalNaiveBayes
         """
-        if not (isinstance(self.alpha, Real) and self.alpha > 0):
+        if not (isinstance(self.alpha, Real) and float(self.alpha) > 0):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
         X, y = labelled_table(self, X, y)
         check_classification_targets(y)

@@ -74,13 +74,13 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
     means, variances = np.full((2, plan.n_sweeps, codes.shape[1]), np.nan)
     parameters = random if plan.sampling == "proper" else None
     for sweep in range(plan.n_sweeps):
-        for j in np.flatnonzero(gaps.any(axis=0)):
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             learnt[j] = _fit_column(plan, state, design, present[j], j, learnt[j], parameters)
             uniform = None if plan.sampling == "expected" else random.random(len(missing[j]))
             _redraw(plan, state, design, missing[j], j, learnt[j], uniform)
             values = plan.coding.decode(state[missing[j], j], j)
             means[sweep, j], variances[sweep, j] = values.mean(), values.var(ddof=1) if len(values) > 1 else np.nan
-    for j in np.flatnonzero(~gaps.any(axis=0)):  # a column complete here may have gaps in new rows
+    for j in np.flatnonzero(~gaps.any(axis=0)).tolist():  # a column complete here may have gaps in new rows
         learnt[j] = _fit_column(plan, state, design, present[j], j, None, parameters)
     return Chain(number, learnt, means, variances), state
 

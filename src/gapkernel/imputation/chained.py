@@ -82,8 +82,6 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     chain_means_, chain_variances_ : ndarray of shape (n_imputations, n_sweeps, n_features)
         Mean and variance of the imputed values after each sweep, NaN where a column has no gap. `ChainDisplay`
         plots them.
-    classes_ : ndarray
-        The classes, when ``use_target`` met some.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -242,6 +240,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             X, y = labelled_table(self, X, y)
         else:
             X, y = numeric_table(self, X, reset=True), None
+        if np.isnan(X).all():
+            raise ValueError("X has no observed value in any row, so nothing can be learnt from it.")
         names = getattr(self, "feature_names_in_", None)
         kinds = declared_kinds(X, names, binary=self.binary, categorical=self.categorical, ordinal=self.ordinal)
         table, kinds = (X, kinds) if y is None else self._with_target(X, y, kinds)
@@ -271,12 +271,13 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.chain_variances_ = np.stack([chain.variances[:, : X.shape[1]] for chain in self._chains])
         return X, [state for _, state in ended]
 
-    def _with_target(self, X, y, kinds):
+    @staticmethod
+    def _with_target(X, y, kinds):
         """The table with the target as its last column, and the kinds of its columns."""
         if type_of_target(y).startswith("continuous"):
             return np.column_stack([X, y]), [*kinds, "numeric"]
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return np.column_stack([X, codes]), [*kinds, "binary" if len(self.classes_) == 2 else "categorical"]
+        classes, codes = np.unique(y, return_inverse=True)
+        return np.column_stack([X, codes]), [*kinds, "binary" if len(classes) == 2 else "categorical"]
 
     def _resolve_predictors(self, table: np.ndarray, d: int) -> np.ndarray:
         """Which columns predict which, the target included."""
@@ -317,7 +318,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         coding = self._plan.coding
         gaps = np.isnan(coding.encode(X))
         out = X.copy()
-        for j in np.flatnonzero(gaps.any(axis=0)):
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             rows = gaps[:, j]
             out[rows, j] = coding.decode(state[rows, j], j)
         return out
@@ -334,7 +335,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
-        if not (isinstance(self.ridge, Real) and self.ridge > 0):
+        if not (isinstance(self.ridge, Real) and float(self.ridge) > 0):
             raise ValueError(f"ridge must be a positive number, got {self.ridge!r}.")
 
     @staticmethod

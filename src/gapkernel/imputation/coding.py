@@ -21,8 +21,8 @@ class Coding:
     Attributes
     ----------
     kinds : list of {"numeric", "binary", "categorical", "ordinal", "constant", "empty"}
-    levels : list of ndarray or None
-        Sorted values of a discrete column.
+    levels : list of ndarray
+        Sorted values of a discrete column, nothing for others.
     location, scale : ndarray of shape (n_columns,)
         Of numeric columns; the value of a constant one is its location.
     blocks : list of slice
@@ -31,7 +31,7 @@ class Coding:
     """
 
     kinds: list[str]
-    levels: list[np.ndarray | None]
+    levels: list[np.ndarray]
     location: np.ndarray
     scale: np.ndarray
     blocks: list[slice]
@@ -46,7 +46,7 @@ class Coding:
         for j, kind in enumerate(declared):
             values = np.unique(X[~np.isnan(X[:, j]), j])
             kinds.append("empty" if len(values) == 0 else "constant" if len(values) == 1 else kind)
-            levels.append(values if kinds[j] in DISCRETE else None)
+            levels.append(values if kinds[j] in DISCRETE else np.empty(0))
             if kinds[j] == "constant":
                 location[j] = values[0]
             elif kinds[j] == "numeric":

@@ -56,7 +56,7 @@ class ChainDisplay:
         """
         check_is_fitted(estimator)
         names = getattr(estimator, "feature_names_in_", None)
-        incomplete = np.flatnonzero(~np.isnan(estimator.chain_means_).all(axis=(0, 1)))
+        incomplete = np.flatnonzero(~np.isnan(estimator.chain_means_).all(axis=(0, 1))).tolist()
         if columns is None:
             wanted = incomplete
         else:
