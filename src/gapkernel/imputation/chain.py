@@ -12,6 +12,9 @@ from gapkernel.imputation.coding import Coding
 from gapkernel.imputation.streams import uniforms
 
 
+_LEAST_RIDGE = 0.1
+
+
 @dataclass(frozen=True)
 class Plan:
     """What all chains share.
@@ -26,7 +29,7 @@ class Plan:
     seed, n_sweeps : int
     numeric : {"linear", "pmm"}
     n_donors : int
-    ridge : float
+    ridge : float or "auto"
     sampling : {"proper", "plug-in", "expected"}
     """
 
@@ -37,7 +40,7 @@ class Plan:
     n_sweeps: int
     numeric: str
     n_donors: int
-    ridge: float
+    ridge: float | str
     sampling: str
 
 
@@ -114,16 +117,26 @@ def _redraw(plan, state, design, rows, j, model, uniform) -> None:
 
 def _fit_column(plan, state, design, rows, j, previous, random):
     """The model of column ``j``, from the rows where it was observed."""
-    kind = plan.coding.kinds[j]
-    if kind in ("constant", "empty"):
+    if plan.coding.kinds[j] in ("constant", "empty"):
         return models.Constant(0.0)
+    try:
+        return _fit_varying(plan, state, design, rows, j, previous, random)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"The columns that predict column {j} are too nearly dependent for ridge={plan.ridge}. Raise ridge."
+        ) from None
+
+
+def _fit_varying(plan, state, design, rows, j, previous, random):
+    kind = plan.coding.kinds[j]
     predictors, y = take(design, plan.places[j], rows), state[rows, j]
+    ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
     if kind == "binary":
-        return models.fit_logistic(predictors, y, plan.ridge, random, None if previous is None else previous.beta)
+        return models.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
     if kind == "categorical":
-        return models.fit_multinomial(predictors, y, len(plan.coding.levels[j]), plan.ridge, random)
+        return models.fit_multinomial(predictors, y, len(plan.coding.levels[j]), ridge, random)
     if kind == "ordinal":
-        return models.fit_sequential(predictors, y, len(plan.coding.levels[j]), plan.ridge, random)
+        return models.fit_sequential(predictors, y, len(plan.coding.levels[j]), ridge, random)
     if plan.numeric == "pmm":
-        return models.fit_mean_matching(predictors, y, plan.ridge, random, plan.n_donors)
-    return models.fit_linear(predictors, y, plan.ridge, random)
+        return models.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
+    return models.fit_linear(predictors, y, ridge, random)

@@ -60,9 +60,10 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Thresholds of "selected".
     correlation : {"kendall", "pearson", "spearman"}, default="kendall"
         Correlation of "selected".
-    ridge : float, default=0.1
+    ridge : float or "auto", default="auto"
         Weight of the prior that slopes are zero, counted in rows of evidence, with predictors standardised. It
-        keeps the models finite where classes are separated, columns dependent, or rows fewer than columns.
+        keeps the models finite where classes are separated, columns dependent, or rows fewer than columns. "auto"
+        is n_slopes**2 / n_rows, but at least 0.1: strong when rows are few, and soon far below the sampling error.
     sampling : {"proper", "plug-in", "expected"}, default="proper"
         "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
         "expected" draws nothing: both make intervals too narrow, and are there for comparison.
@@ -131,7 +132,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         mincor=0.1,
         minpuc=0.0,
         correlation="kendall",
-        ridge=0.1,
+        ridge="auto",
         sampling="proper",
         n_jobs=None,
         verbose=False,
@@ -335,8 +336,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
-        if not (isinstance(self.ridge, Real) and float(self.ridge) > 0):
-            raise ValueError(f"ridge must be a positive number, got {self.ridge!r}.")
+        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and float(self.ridge) > 0):
+            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
 
     @staticmethod
     def _warn_of_empty(kinds, names) -> None:

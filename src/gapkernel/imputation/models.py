@@ -144,7 +144,7 @@ def _linear_posterior(design, y, ridge, random):
     residual = y - scores(design, mode[None])[0]
     scatter = np.sum(residual**2) + ridge * np.sum(mode[1:] ** 2)
     dof = len(y) - np.trace(np.linalg.solve(precision, gram))
-    variance = scatter / max(dof, 1e-3)
+    variance = min(scatter / max(dof, 1e-3), np.var(y))  # no worse than without predictors
     if random is None:
         return mode, mode, np.sqrt(variance)
     dof = max(dof, _FEWEST_DOF)
