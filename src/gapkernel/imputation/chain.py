@@ -11,7 +11,6 @@ from gapkernel.imputation import models
 from gapkernel.imputation.coding import Coding
 from gapkernel.imputation.streams import uniforms
 
-
 _LEAST_RIDGE = 0.1
 
 
