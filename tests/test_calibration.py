@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
 
 import gapkernel as gk
 from gapkernel.imputation import pool_scalar
@@ -64,6 +67,30 @@ def test_proper_draws_cover_as_often_as_they_say(mechanism):
     assert np.all((share >= 0.93) & (share <= 0.97)), f"coverage {share}"
     if mechanism == "mar":  # the means are what complete cases get wrong
         assert np.all(np.abs(bias[:2]) * 5 < np.abs(discarded[:2])), f"bias {bias}, complete cases {discarded}"
+
+
+@pytest.mark.slow
+def test_binary_draws_cover_as_often_as_they_say():
+    """Also when the rows are completed again as new rows, by the chains' last parameters."""
+    truth = quad(lambda x: norm.pdf(x) * expit(0.5 + 1.5 * x), -9, 9)[0]
+    random = np.random.default_rng(3)
+    covered, errors, discarded = [], [], []
+    for run in range(RUNS):
+        x = random.standard_normal(ROWS)
+        X = np.column_stack([x, random.random(ROWS) < expit(0.5 + 1.5 * x)])
+        X[random.random(ROWS) < expit(1.5 * x - 1.0), 1] = np.nan
+        imputer = gk.ChainedEquations(n_imputations=20, n_sweeps=2, random_state=run)
+        pools = [_pooled_mean(tables[:, :, 1]) for tables in (imputer.fit_transform_all(X), imputer.transform_all(X))]
+        covered.append([pool.interval()[0] < truth < pool.interval()[1] for pool in pools])
+        errors.append([pool.estimate - truth for pool in pools])
+        discarded.append(np.nanmean(X[:, 1]) - truth)
+    share = np.mean(covered, axis=0)
+    assert np.all((share >= 0.93) & (share <= 0.97)), f"coverage {share}"
+    assert np.all(np.abs(np.mean(errors, axis=0)) * 5 < np.abs(np.mean(discarded)))
+
+
+def _pooled_mean(columns):
+    return pool_scalar(columns.mean(axis=1), columns.var(axis=1, ddof=1) / ROWS, n_samples=ROWS)
 
 
 @pytest.mark.slow

@@ -480,6 +480,7 @@ def test_units_do_not_matter(factor):
         ({"sampling": "none"}, "sampling must be one of"),
         ({"ridge": 0}, "ridge must be 'auto' or a positive number"),
         ({"binary": "maybe"}, "binary must be 'auto'"),
+        ({"categorical": "d"}, "categorical must be a list of columns"),
         ({"binary": [0]}, "Column 0 is declared binary but holds"),
         ({"categorical": [9]}, "categorical holds column 9, but X has 5 columns"),
         ({"categorical": ["z"]}, "names column 'z', but X has no column names"),

@@ -134,6 +134,8 @@ def declared_kinds(X: np.ndarray, names, *, binary, categorical, ordinal) -> lis
     else:
         lists["binary"] = binary
     for kind, columns in lists.items():
+        if isinstance(columns, str):
+            raise ValueError(f"{kind} must be a list of columns, got {columns!r}. Write [{columns!r}] for one column.")
         for column in [] if columns is None else columns:
             j = column_index(column, names, X.shape[1], kind)
             if kinds[j] != "numeric":
