@@ -41,7 +41,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Sweeps over the columns in each chain.
     numeric : {"linear", "pmm"}, default="linear"
         Model of numeric columns: Bayesian linear regression with normal noise, or predictive mean matching,
-        which fills in values that were observed and so respects bounds, skewness and rounding.
+        which fills in values that were observed and so respects bounds, skewness and rounding, but is biased where
+        gaps are many and donors few.
     n_donors : int, default=5
         Number of nearest rows among which predictive mean matching chooses.
     binary : "auto" or list of int or str, default="auto"
