@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
@@ -27,8 +29,8 @@ def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
 def _checked(estimator, X, *, reset: bool) -> np.ndarray:
     try:
         table = validate_data(estimator, _without_na(X), reset=reset, dtype=np.float64, ensure_all_finite=False)
-    except ValueError as error:
-        column = _first_text_column(X)
+    except (ValueError, TypeError) as error:
+        column = _first_column_without_numbers(X)
         if column is None:
             raise
         raise ValueError(
@@ -47,17 +49,19 @@ def _checked(estimator, X, *, reset: bool) -> np.ndarray:
 
 
 def _without_na(X):
-    """``X`` with NaN for pd.NA, which no array library can turn into a number."""
+    """``X`` with NaN for masked values, pd.NA and NaT, which no array library turns into numbers."""
+    if np.ma.isMaskedArray(X):
+        return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "notna") and hasattr(X, "dtypes"):
         return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
     if isinstance(X, np.ndarray) and X.dtype == object:
-        missing = np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(X).astype(bool)
+        missing = np.frompyfunc(lambda value: type(value).__name__ in ("NAType", "NaTType"), 1, 1)(X).astype(bool)
         return np.where(missing, np.nan, X) if missing.any() else X
     return X
 
 
-def _first_text_column(X) -> str | None:
-    """Name of the first column with text that is no number, None if that is not what is wrong."""
+def _first_column_without_numbers(X) -> str | None:
+    """Name of the first column with text or dates, None if that is not what is wrong."""
     if hasattr(X, "columns"):
         columns = [(repr(str(name)), np.asarray(X[name], dtype=object)) for name in X.columns]
     else:
@@ -66,14 +70,16 @@ def _first_text_column(X) -> str | None:
             return None
         columns = [(str(k), values[:, k]) for k in range(values.shape[1])]
     for name, values in columns:
-        if any(isinstance(value, str) and not _is_number(value) for value in values):
+        if any(_is_text_or_date(value) for value in values):
             return name
     return None
 
 
-def _is_number(text: str) -> bool:
+def _is_text_or_date(value) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, date | np.datetime64)
     try:
-        float(text)
+        float(value)
     except ValueError:
-        return False
-    return True
+        return True
+    return False

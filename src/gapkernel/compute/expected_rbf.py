@@ -7,14 +7,14 @@ depends on how many threads work or which tile they take first.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.config import check_fits, thread_count
+from gapkernel.compute.config import check_fits, get_config, thread_count
 from gapkernel.compute.elimination import LANES
 from gapkernel.compute.scattered import scattered_tile
 from gapkernel.compute.shared import shared_tile
@@ -116,14 +116,16 @@ class ExpectedRBFEngine:
         return self._worker.scratch
 
     @staticmethod
-    def _run(task: Callable, tiles: Iterable) -> None:
-        threads = thread_count()
-        if threads == 1:
-            for tile in tiles:
-                task(tile)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(task, tiles):  # iterating raises what a tile raised
+    def _run(task: Callable, tiles: Sequence) -> None:
+        with ThreadPoolExecutor(thread_count()) as pool:
+            done: Iterable = pool.map(task, tiles)
+            if get_config().progress:
+                from rich.console import Console
+                from rich.progress import track
+
+                console = Console(stderr=True)
+                done = track(done, "Comparing rows", total=len(tiles), transient=True, console=console)
+            for _ in done:  # iterating raises what a tile raised
                 pass
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.compute.config import check_fits
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
 from gapkernel.rows import GaussianRows
@@ -29,6 +30,7 @@ class KernelMachine(BaseEstimator):
 
     def _fit_laws(self, X: np.ndarray, sample_weight=None) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
+        check_fits((len(X), len(X)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
         density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
         rows = density.condition(X)

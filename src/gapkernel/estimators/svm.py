@@ -153,7 +153,9 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         kept, weight = self._weighted_rows(X, sample_weight)
         classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
+            raise ValueError(
+                f"y holds one class only, {classes.tolist()[0]!r}. A classifier needs at least two classes."
+            )
 
         solver = machine("SVC", class_weight=self._coded_weights(classes), **self._libsvm("C"))
 
@@ -193,8 +195,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        values = self._decision_values(X)
-        n_classes = len(self.classes_)
+        values, n_classes = self._decision_values(X), len(self.classes_)
         if n_classes == 2:
             return self.classes_[(values.ravel() >= 0).astype(int)]
         if self.break_ties:

@@ -71,7 +71,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_jobs : int, default=None
         Chains at the same time, in threads. The number never changes a result.
     verbose : bool or int, default=False
-        Show the progress of `fit`.
+        Show the progress of `fit`, as ``gapkernel.set_config(progress=True)`` does too.
     random_state : int, RandomState or None, default=None
         Seed of all draws. It is drawn once in `fit`, so that `transform` always repeats itself.
 

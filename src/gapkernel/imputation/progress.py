@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+
+from gapkernel.compute.config import get_config
 
 
-def tracked(items: Iterable, total: int, what: str, verbose) -> Iterator:
-    """Pass ``items`` on and show how many of ``total`` are done; a bar where rich is installed, lines elsewhere."""
-    if not verbose:
-        yield from items
-        return
-    try:
-        from rich.progress import track
-    except ImportError:
-        for done, item in enumerate(items, start=1):
-            print(f"{what}: {done} of {total}", file=sys.stderr)
-            yield item
-        return
-    yield from track(items, description=what, total=total)
+def tracked(items: Iterable, total: int, what: str, verbose) -> Iterable:
+    """Pass ``items`` on, with a bar of how many of ``total`` are done if ``verbose`` or the configuration says so."""
+    if not (verbose or get_config().progress):
+        return items
+    from rich.progress import track  # it takes long to import
+
+    return track(items, description=what, total=total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.rows import GaussianRows
@@ -17,7 +18,7 @@ class ExpectedLinear(Kernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from gapkernel.density import Gaussian
+        >>> from gapkernel.density import Gaussian
     >>> from gapkernel.kernels import ExpectedLinear
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
@@ -41,11 +42,8 @@ class ExpectedLinear(Kernel):
             out[rows] += _quadratic(right.means[:, columns], covariance)
         for rows, columns, covariance in right.by_pattern():  # m_i' Sigma_j m_i: (6)
             out[:, rows] += _quadratic(left.means[:, columns], covariance)[:, None]
-            for others, other_columns, other_covariance in left.by_pattern():  # tr Sigma_i Sigma_j: (6)
-                _, a, b = np.intersect1d(columns, other_columns, return_indices=True)
-                trace = np.sum(covariance[np.ix_(a, a)] * other_covariance[np.ix_(b, b)])
-                out[np.ix_(others, rows)] += trace
-        return out
+        traces = (_flat_covariances(left) @ _flat_covariances(right).T).toarray()  # tr Sigma_i Sigma_j: (6)
+        return out + traces[np.ix_(left.law, right.law)]
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         out = self._variance(rows, rows)
@@ -53,6 +51,14 @@ class ExpectedLinear(Kernel):
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
             out[members, members] = same
         return out
+
+
+def _flat_covariances(rows: GaussianRows) -> csr_array:
+    """The covariance of each law as one sparse line of length d * d."""
+    d = rows.n_features
+    cells = [np.add.outer(d * columns, columns).ravel() for columns in map(np.flatnonzero, rows.gaps)]
+    indices = np.concatenate(cells) if cells else np.empty(0, np.int64)
+    return csr_array((rows.covariance, indices, rows.block_start), shape=(len(rows.gaps), d * d))
 
 
 def _quadratic(vectors: np.ndarray, matrix: np.ndarray) -> np.ndarray:
