@@ -44,7 +44,7 @@ class KernelMachine(BaseEstimator):
 
     def _laws(self, X) -> GaussianRows:
         """The laws of new rows."""
-        check_is_fitted(self)
+        check_is_fitted(self, "density_")
         return self.density_.condition(numeric_table(self, X, reset=False))
 
     def __sklearn_tags__(self):
@@ -64,7 +64,9 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
-    return ExpectedLinear() if kernel == "linear" else KERNELS[kernel](gamma=gamma)
+    if kernel == "linear":
+        return ExpectedLinear()
+    return KERNELS[kernel](gamma=gamma)
 
 
 def resolve_density(density):
