@@ -1,5 +1,6 @@
 """Multiple imputation: chained equations against scikit-learn's IterativeImputer and statsmodels' MICE."""
 
+import os
 import time
 import warnings
 
@@ -49,6 +50,7 @@ def timed_with_peak(task):
 
 def run():
     """Measure and write the table."""
+    busy = os.getloadavg()[0]
     rng = np.random.default_rng(0)
     numeric = correlated(5000, 20, rng)
     binary = mcar((numeric > np.median(numeric, axis=0)).astype(float), 0.17, rng)
@@ -82,5 +84,6 @@ def run():
         f"BLAS with one thread. The alternatives make one table at a time, so theirs is {IMPUTATIONS} times the time "
         f"of one, and the memory that of one. The logistic alternative fills in the likeliest class and draws nothing; "
         f"it is the nearest that scikit-learn offers. Completing the 5,000 binary rows again as new rows, "
-        f"{IMPUTATIONS} times, takes {all_rows:.2f} s; one row alone {1e3 * one_row:.0f} ms.",
+        f"{IMPUTATIONS} times, takes {all_rows:.2f} s; one row alone {1e3 * one_row:.0f} ms. "
+        f"Load of the machine before the run: {busy:.1f}; with other work on it, two threads gain little.",
     )
