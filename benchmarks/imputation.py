@@ -85,5 +85,5 @@ def run():
         f"of one, and the memory that of one. The logistic alternative fills in the likeliest class and draws nothing; "
         f"it is the nearest that scikit-learn offers. Completing the 5,000 binary rows again as new rows, "
         f"{IMPUTATIONS} times, takes {all_rows:.2f} s; one row alone {1e3 * one_row:.0f} ms. "
-        f"Load of the machine before the run: {busy:.1f}; with other work on it, two threads gain little.",
+        f"Load of the machine before the run, by other work: {busy:.1f}.",
     )
