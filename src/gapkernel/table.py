@@ -11,22 +11,8 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
     """Check ``X`` for ``estimator`` and return it as float64 with NaN in the gaps.
 
-    NaN, None and pd.NA are gaps. Infinity and text are errors that name the column.
+    NaN, None, pd.NA, NaT and masked values are gaps. Infinity, text and dates are errors that name the column.
     """
-    return _checked(estimator, X, reset=reset)
-
-
-def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
-    """`numeric_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    X = _checked(estimator, X, reset=True)
-    y = _check_y(y, estimator=estimator, **options)
-    check_consistent_length(X, y)
-    return X, y
-
-
-def _checked(estimator, X, *, reset: bool) -> np.ndarray:
     try:
         table = validate_data(estimator, _without_na(X), reset=reset, dtype=np.float64, ensure_all_finite=False)
     except (ValueError, TypeError) as error:
@@ -48,12 +34,27 @@ def _checked(estimator, X, *, reset: bool) -> np.ndarray:
     return table
 
 
+def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
+    """`numeric_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    X = numeric_table(estimator, X, reset=True)
+    y = _check_y(y, estimator=estimator, **options)
+    check_consistent_length(X, y)
+    return X, y
+
+
 def _without_na(X):
     """``X`` with NaN for masked values, pd.NA and NaT, which no array library turns into numbers."""
     if np.ma.isMaskedArray(X):
         return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "notna") and hasattr(X, "dtypes"):
         return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
+    if isinstance(X, list | tuple):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            return X  # ragged: scikit-learn's check says so
     if isinstance(X, np.ndarray) and X.dtype == object:
         missing = np.frompyfunc(lambda value: type(value).__name__ in ("NAType", "NaTType"), 1, 1)(X).astype(bool)
         return np.where(missing, np.nan, X) if missing.any() else X

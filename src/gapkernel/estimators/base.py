@@ -45,7 +45,7 @@ class KernelMachine(BaseEstimator):
 
     def _laws(self, X) -> GaussianRows:
         """The laws of new rows."""
-        check_is_fitted(self)
+        check_is_fitted(self, "density_")
         return self.density_.condition(numeric_table(self, X, reset=False))
 
     def __sklearn_tags__(self):

@@ -169,7 +169,7 @@ class GeometricMarginSVC(ClassifierMixin, BaseEstimator):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes give one value, positive for ``classes_[1]``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         X = numeric_table(self, X, reset=False)
         values, seen = _zero_filled(X)
         values = values * self._column_scales

@@ -6,45 +6,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 
-from gapkernel.estimators.base import KernelMachine, Laws
-from gapkernel.solvers.libsvm import SupportVectors, machine, solve
+from gapkernel.estimators.support import SupportVectorMachine
+from gapkernel.solvers.libsvm import machine, solve
 from gapkernel.table import labelled_table, numeric_table
 
 
-class _SupportVectorMachine(KernelMachine):
-    def _weighted_rows(self, X, sample_weight):
-        """Indices and weights of the rows that count.
-
-        Rows of weight zero are left out here because libsvm would drop them itself, and scikit-learn's precomputed
-        kernel then pairs the others with the wrong columns.
-        """
-        weight = self._weights_of(X, sample_weight)
-        if weight is None:
-            return np.arange(len(X)), None
-        kept = np.flatnonzero(weight)
-        if not len(kept):
-            raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-        return kept, weight[kept]
-
-    def _keep(self, laws: Laws, solution: SupportVectors, kept: np.ndarray) -> None:
-        """Fitted attributes; of the training rows only the support stays."""
-        self.density_, self.kernel_ = laws.density, laws.kernel
-        self.rows_ = laws.rows.take(solution.support)
-        self.support_, self.n_support_ = kept[solution.support], solution.n_support
-        self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
-        self._weights = solution.weights
-        self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
-
-    def _decision_values(self, X) -> np.ndarray:
-        rows = self._laws(X)
-        return self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
-
-    def _libsvm(self, *names) -> dict:
-        shared = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
-        return {name: getattr(self, name) for name in (*shared, *names)}
-
-
-class SVC(ClassifierMixin, _SupportVectorMachine):
+class SVC(ClassifierMixin, SupportVectorMachine):
     """Support vector classification of rows with gaps, at fit and at predict.
 
     A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
@@ -138,7 +105,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density.
+            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
 
         Returns
         -------
@@ -211,13 +178,15 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         if not isinstance(self.class_weight, dict):
             return self.class_weight
         codes = {label: code for code, label in enumerate(classes)}
-        unknown = set(self.class_weight) - set(codes)
-        if unknown:
-            raise ValueError(f"class_weight names classes that y does not hold: {sorted(map(repr, unknown))}.")
-        return {codes[label]: weight for label, weight in self.class_weight.items()}
+        known = {codes[label]: weight for label, weight in self.class_weight.items() if label in codes}
+        if len(known) < min(len(classes), len(self.class_weight)):  # scikit-learn's rule: all classes, or known ones
+            raise ValueError(
+                f"class_weight {self.class_weight} names classes that y does not hold: {classes.tolist()}."
+            )
+        return known
 
 
-class SVR(RegressorMixin, _SupportVectorMachine):
+class SVR(RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
     On complete data it equals `sklearn.svm.SVR`. See `SVC` for the kernel, the density and the attributes.
@@ -283,7 +252,7 @@ class SVR(RegressorMixin, _SupportVectorMachine):
             NaN marks a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density.
+            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
 
         Returns
         -------
@@ -310,7 +279,7 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         return self._decision_values(X).ravel()
 
 
-class OneClassSVM(OutlierMixin, _SupportVectorMachine):
+class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """Novelty detection on rows with gaps, at fit and at predict.
 
     On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
@@ -327,7 +296,7 @@ class OneClassSVM(OutlierMixin, _SupportVectorMachine):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         ``decision_function = score_samples - offset_``.
     density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
         As in `SVC`.

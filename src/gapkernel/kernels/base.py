@@ -22,7 +22,7 @@ class Kernel(BaseEstimator, ABC):
     independent, even when both are the same object. Off the diagonal they agree.
 
     A subclass writes `_cross` and `diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
-    `gram_variance` where they have a closed form.
+    `_gram_variance` where they have a closed form.
     """
 
     def resolve(self, density, rows: GaussianRows) -> Kernel:
@@ -77,6 +77,10 @@ class Kernel(BaseEstimator, ABC):
 
     def gram_variance(self, rows: GaussianRows) -> np.ndarray:
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
+        check_fits((len(rows), len(rows)), "The variance matrix")
+        return self._gram_variance(rows)
+
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
 
     def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:

@@ -21,7 +21,7 @@ class ExpectedLinear(Kernel):
     Examples
     --------
     >>> import numpy as np
-        >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.density import Gaussian
     >>> from gapkernel.kernels import ExpectedLinear
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
@@ -48,7 +48,7 @@ class ExpectedLinear(Kernel):
         traces = (_flat_covariances(left) @ _flat_covariances(right).T).toarray()  # tr Sigma_i Sigma_j: (6)
         return out + traces[np.ix_(left.law, right.law)]
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
         out = self._variance(rows, rows)
         for members, columns, covariance in rows.by_pattern():  # 2 tr Sigma_i^2 + 4 m_i' Sigma_i m_i: (6), i = j
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
