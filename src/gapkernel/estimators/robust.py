@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 from scipy.special import ndtri
@@ -290,7 +289,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
                 raise ValueError(f"{name} must be a positive number, got {getattr(self, name)!r}.")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}.")
-        if self.max_rows != "auto" and not (isinstance(self.max_rows, Integral) and self.max_rows > 0):
+        if self.max_rows != "auto" and not (isinstance(self.max_rows, int | np.integer) and self.max_rows > 0):
             raise ValueError(f"max_rows must be 'auto' or a positive integer, got {self.max_rows!r}.")
 
     def _room(self, n: int) -> np.ndarray:
