@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sklearn.compose import ColumnTransformer
-from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (allows the import of IterativeImputer)
-from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -32,7 +31,8 @@ def baseline(name, estimator=None, *, categorical=(), scale=True) -> Pipeline:
     categorical : list of int or str, default=()
         The columns that hold categories.
     scale : bool, default=True
-        Standardise the numeric columns: after the filling for a fill of zero, before it for all others.
+        Standardise the numeric columns: after the filling for "zero", before it for all others (so that the zero of
+        "rbf2" is the mean).
 
     Returns
     -------
@@ -58,18 +58,25 @@ def baseline(name, estimator=None, *, categorical=(), scale=True) -> Pipeline:
         "zero": SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True),
         "rbf2": SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True, add_indicator=True),
         "mean_indicator": SimpleImputer(keep_empty_features=True, add_indicator=True),
-        "iterative": IterativeImputer(keep_empty_features=True, random_state=0),
+        "iterative": _iterative_imputer() if name == "iterative" else None,
         "knn": KNNImputer(keep_empty_features=True),
     }.get(name, SimpleImputer(keep_empty_features=True))
     steps = [fill]
     if scale:
-        steps = [fill, StandardScaler()] if name in ("zero", "rbf2") else [StandardScaler(), fill]
+        steps = [fill, StandardScaler()] if name == "zero" else [StandardScaler(), fill]
     columns = ColumnTransformer(
         [("categorical", _category_steps(name), list(categorical))],
         remainder=make_pipeline(*steps),
         sparse_threshold=0.0,
     )
     return make_pipeline(columns) if estimator is None else make_pipeline(columns, estimator)
+
+
+def _iterative_imputer():
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (slow, and allows the next line)
+    from sklearn.impute import IterativeImputer
+
+    return IterativeImputer(keep_empty_features=True, random_state=0)
 
 
 def _category_steps(name: str):
