@@ -8,10 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
-from gapkernel.rows import GaussianRows
-from gapkernel.table import numeric_table
+from gapkernel.table import Table, labelled_table, read_table
 
 KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
 
