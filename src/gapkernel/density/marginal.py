@@ -158,8 +158,7 @@ class Marginals(BaseEstimator):
         if seen.any():
             find = self._law_of_category if levels is not None else self._law_of_number
             law = find(values[seen], weight[seen], column, schema, given)
-        n_levels = None if levels is None else len(levels)
-        return Feature(law, n_levels, schema.ordered[column], low, high, schema.label(column))
+        return Feature(law, levels, schema.ordered[column], low, high, schema.label(column))
 
     def _law_of_category(self, codes, weight, column: int, schema: Schema, given) -> Law:
         word = given or self.categorical

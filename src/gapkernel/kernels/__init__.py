@@ -3,6 +3,7 @@
 from gapkernel.kernels.algebra import OnColumns, Product, Scaled, Sum
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.genrbf import GenRBF
+from gapkernel.kernels.heterogeneous import HeterogeneousKernel
 from gapkernel.kernels.linear import ExpectedLinear
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
 
@@ -10,6 +11,7 @@ __all__ = [
     "ExpectedLinear",
     "ExpectedRBF",
     "GenRBF",
+    "HeterogeneousKernel",
     "Kernel",
     "OnColumns",
     "Product",

@@ -23,6 +23,9 @@ class Kernel(BaseEstimator, ABC):
     `gram_variance` where they have a closed form.
     """
 
+    laws = "gaussian"
+    """The kind of laws that the kernel compares."""
+
     def resolve(self, density, rows: GaussianRows) -> Kernel:
         """This kernel with numbers in place of words such as ``gamma="scale"``."""
         return clone(self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.rows.laws import Law
+from gapkernel.rows.laws import Atoms, Law
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +17,8 @@ class Feature:
     ----------
     law : Law or None
         The law of a missing value; None if no value was ever seen.
-    n_levels : int or None
-        How many levels a category has; None for numbers.
+    levels : tuple or None
+        The levels of a category; None for numbers.
     ordered : bool
         Whether the levels have an order.
     low, high : float
@@ -28,7 +28,7 @@ class Feature:
     """
 
     law: Law | None
-    n_levels: int | None
+    levels: tuple | None
     ordered: bool
     low: float
     high: float
@@ -37,7 +37,12 @@ class Feature:
     @property
     def is_category(self) -> bool:
         """Whether the column holds categories."""
-        return self.n_levels is not None
+        return self.levels is not None
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """How likely each level is in a gap; empty for a category that was never seen."""
+        return self.law.probabilities if isinstance(self.law, Atoms) else np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
