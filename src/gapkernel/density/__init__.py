@@ -3,5 +3,6 @@
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.marginal import Marginals
+from gapkernel.density.mixed import JointGaussian
 
-__all__ = ["Gaussian", "Marginals", "NormalInverseWishart", "sheather_jones"]
+__all__ = ["Gaussian", "JointGaussian", "Marginals", "NormalInverseWishart", "sheather_jones"]

@@ -52,7 +52,7 @@ def sheather_jones(x, method: str = "ste") -> float:
     >>> from gapkernel.density import sheather_jones
     >>> x = np.random.default_rng(0).standard_normal(500)
     >>> round(sheather_jones(x), 3), round(sheather_jones(x, "dpi"), 3)
-    (0.267, 0.267)
+    (0.309, 0.309)
     """
     if method not in ("ste", "dpi"):
         raise ValueError(f"method must be 'ste' or 'dpi', got {method!r}.")

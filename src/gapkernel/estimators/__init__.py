@@ -1,7 +1,8 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
 from gapkernel.estimators.gram import Gram
+from gapkernel.estimators.novelty import OneClassSVM
 from gapkernel.estimators.ridge import KernelRidge
-from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
+from gapkernel.estimators.svm import SVC, SVR
 
 __all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM"]

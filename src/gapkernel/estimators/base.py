@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Kernel
-from gapkernel.table import Table, labelled_table, read_table
+from gapkernel.density import Gaussian, JointGaussian, Marginals
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Kernel, Missingness
+from gapkernel.kernels.missingness import Masked
+from gapkernel.rows import GaussianRows, MarginalRows, MaskedRows
+from gapkernel.table import Table, read_table
 
-KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF}
+KERNELS: dict[str, type[Kernel]] = {
+    "linear": ExpectedLinear,
+    "rbf": ExpectedRBF,
+    "genrbf": GenRBF,
+    "ehk": HeterogeneousKernel,
+}
+
+Rows = GaussianRows | MarginalRows | MaskedRows
 
 
 class Laws(NamedTuple):
     """What a fit begins with."""
 
-    density: Gaussian
+    density: BaseEstimator
     kernel: Kernel
-    rows: GaussianRows
+    rows: Rows
 
 
 class KernelMachine(BaseEstimator):
-    """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
+    """Base of the estimators: from a table with gaps to laws.
 
-    def _fit_laws(self, X: np.ndarray, sample_weight=None) -> Laws:
+    Parameters ``kernel``, ``gamma``, ``density``, ``categorical_features`` and ``indicator``.
+    """
+
+    def _fit_laws(self, table: Table, sample_weight=None) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
         kernel = resolve_kernel(self.kernel, self.gamma)
-        density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
-        rows = density.condition(X)
+        indicator = resolve_indicator(self.indicator)
+        density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
+        rows = density.condition(table)
+        if rows.kind != kernel.laws:
+            raise ValueError(
+                f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
+            )
+        if indicator is not None:
+            kernel, rows = Masked(kernel, indicator), MaskedRows(rows, table.missing)
         return Laws(density, kernel.resolve(density, rows), rows)
 
-    def _weights_of(self, X: np.ndarray, sample_weight) -> np.ndarray | None:
+    def _weights_of(self, table: Table, sample_weight) -> np.ndarray | None:
         """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
 
-    def _laws(self, X) -> GaussianRows:
+    def _laws(self, X) -> Rows:
         """The laws of new rows."""
         check_is_fitted(self)
-        return self.density_.condition(numeric_table(self, X, reset=False))
+        table = read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
+        rows = self.density_.condition(table)
+        return MaskedRows(rows, table.missing) if isinstance(self.kernel_, Masked) else rows
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -60,13 +83,25 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
-    return ExpectedLinear() if kernel == "linear" else KERNELS[kernel](gamma=gamma)
+    has_width = "gamma" in signature(KERNELS[kernel]).parameters
+    return KERNELS[kernel](gamma=gamma) if has_width else KERNELS[kernel]()
 
 
-def resolve_density(density):
-    """A density object from "auto" or an object."""
+def resolve_density(density, kernel: Kernel, table: Table):
+    """A density object from "auto", which is what suits the kernel and the table, or an object."""
     if isinstance(density, str) and density == "auto":
-        return Gaussian()
+        if kernel.laws == "marginal":
+            return Marginals()
+        return JointGaussian() if table.schema.categorical.any() else Gaussian()
     if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)
+
+
+def resolve_indicator(indicator) -> Missingness | None:
+    """The kernel on gaps from False, True or an object."""
+    if isinstance(indicator, Missingness):
+        return clone(indicator)
+    if isinstance(indicator, bool | np.bool_):
+        return Missingness() if indicator else None
+    raise ValueError(f"indicator must be False, True or a gapkernel.kernels.Missingness, got {indicator!r}.")

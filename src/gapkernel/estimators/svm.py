@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 
 from gapkernel.estimators.base import KernelMachine, Laws
 from gapkernel.solvers.libsvm import SupportVectors, machine, solve
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.table import labelled_table
 
 
-class _SupportVectorMachine(KernelMachine):
+class SupportVectorMachine(KernelMachine):
+    """What the machines on libsvm share: the rows that count, the support, and decision values."""
+
     def _weighted_rows(self, X, sample_weight):
         """Indices and weights of the rows that count.
 
@@ -44,7 +46,7 @@ class _SupportVectorMachine(KernelMachine):
         return {name: getattr(self, name) for name in (*shared, *names)}
 
 
-class SVC(ClassifierMixin, _SupportVectorMachine):
+class SVC(ClassifierMixin, SupportVectorMachine):
     """Support vector classification of rows with gaps, at fit and at predict.
 
     A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
@@ -54,12 +56,18 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`.
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
-        Where the laws of the gaps come from. "auto" is one Gaussian, fitted by EM.
+        Where the laws of the gaps come from. "auto" is what suits the kernel: `Marginals` for "ehk"; for the others
+        one `Gaussian`, fitted by EM, or with categories in the table a `JointGaussian` over numbers and codes.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
     shrinking, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties
         As in `sklearn.svm.SVC`.
 
@@ -106,6 +114,8 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         kernel="genrbf",
         gamma="scale",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         shrinking=True,
         tol=1e-3,
         cache_size=200,
@@ -119,6 +129,8 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -133,8 +145,8 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -148,7 +160,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
             raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-        X, y = labelled_table(self, X, y)
+        X, y = labelled_table(self, X, y, categorical_features=self.categorical_features)
         check_classification_targets(y)
         kept, weight = self._weighted_rows(X, sample_weight)
         classes, codes = np.unique(y[kept], return_inverse=True)
@@ -168,7 +180,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -187,7 +199,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -216,7 +228,7 @@ class SVC(ClassifierMixin, _SupportVectorMachine):
         return {codes[label]: weight for label, weight in self.class_weight.items()}
 
 
-class SVR(RegressorMixin, _SupportVectorMachine):
+class SVR(RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
     On complete data it equals `sklearn.svm.SVR`. See `SVC` for the kernel, the density and the attributes.
@@ -226,9 +238,11 @@ class SVR(RegressorMixin, _SupportVectorMachine):
     C : float, default=1.0
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
     shrinking, tol, cache_size, verbose, max_iter
         As in `sklearn.svm.SVR`.
 
@@ -256,6 +270,8 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         kernel="genrbf",
         gamma="scale",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         shrinking=True,
         tol=1e-3,
         cache_size=200,
@@ -267,6 +283,8 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -278,8 +296,8 @@ class SVR(RegressorMixin, _SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C, and counts in the density.
@@ -288,7 +306,7 @@ class SVR(RegressorMixin, _SupportVectorMachine):
         -------
         self : SVR
         """
-        X, y = labelled_table(self, X, y, y_numeric=True)
+        X, y = labelled_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
         solver = machine("SVR", **self._libsvm("C", "epsilon"))
         laws = self._fit_laws(X[kept], weight)
@@ -300,101 +318,10 @@ class SVR(RegressorMixin, _SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
         """
         return self._decision_values(X).ravel()
-
-
-class OneClassSVM(OutlierMixin, _SupportVectorMachine):
-    """Novelty detection on rows with gaps, at fit and at predict.
-
-    On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear"} or Kernel, default="genrbf"
-    gamma : float, "scale" or "median", default="scale"
-    density : "auto" or density, default="auto"
-    shrinking, tol, cache_size, verbose, max_iter
-        As in `sklearn.svm.OneClassSVM`.
-
-    Attributes
-    ----------
-    offset_ : float
-        ``decision_function = score_samples - offset_``.
-    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
-        As in `SVC`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import OneClassSVM
-    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 0.3], [0.1, 0.2]])
-    >>> OneClassSVM(gamma=0.5).fit(X).predict([[5.0, np.nan]])
-    array([-1])
-    """
-
-    def __init__(
-        self,
-        *,
-        nu=0.5,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-
-    def fit(self, X, y=None, sample_weight=None) -> OneClassSVM:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : OneClassSVM
-        """
-        X = numeric_table(self, X, reset=True)
-        kept, weight = self._weighted_rows(X, sample_weight)
-        solver = machine("OneClassSVM", **self._libsvm("nu"))
-        laws = self._fit_laws(X[kept], weight)
-        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight), kept)
-        self.offset_ = -self.intercept_
-        return self
-
-    def score_samples(self, X) -> np.ndarray:
-        """Raw score of each row: higher is more ordinary."""
-        return self.decision_function(X) + self.offset_
-
-    def decision_function(self, X) -> np.ndarray:
-        """Signed distance from the boundary, positive inside."""
-        return self._decision_values(X).ravel()
-
-    def predict(self, X) -> np.ndarray:
-        """1 for rows inside, -1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

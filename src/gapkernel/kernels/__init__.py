@@ -5,6 +5,7 @@ from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous import HeterogeneousKernel
 from gapkernel.kernels.linear import ExpectedLinear
+from gapkernel.kernels.missingness import Missingness
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "GenRBF",
     "HeterogeneousKernel",
     "Kernel",
+    "Missingness",
     "OnColumns",
     "Product",
     "Scaled",

@@ -54,9 +54,9 @@ class HeterogeneousKernel(Kernel):
     >>> from gapkernel.kernels import HeterogeneousKernel
     >>> X = pd.DataFrame({"age": [20.0, 60.0, None], "colour": ["red", None, "red"]})
     >>> HeterogeneousKernel().gram(Marginals().fit(X).condition(X)).round(3)
-    array([[1.   , 0.5  , 0.736],
-           [0.5  , 1.   , 0.736],
-           [0.736, 0.736, 1.   ]])
+    array([[1.   , 0.5  , 0.725],
+           [0.5  , 1.   , 0.725],
+           [0.725, 0.725, 1.   ]])
     """
 
     laws = "marginal"
@@ -139,7 +139,10 @@ class HeterogeneousKernel(Kernel):
 
     def _extensions(self, rows: MarginalRows) -> list[Extension]:
         given = self.kernels or {}
-        return [self._kernel_of(j, feature, given).extend(feature, self.quadrature) for j, feature in enumerate(rows.features)]
+        return [
+            self._kernel_of(j, feature, given).extend(feature, self.quadrature)
+            for j, feature in enumerate(rows.features)
+        ]
 
     def _kernel_of(self, column: int, feature: Feature, given: dict):
         if column in given:

@@ -12,19 +12,19 @@ from gapkernel.rows import GaussianRows
 class ExpectedLinear(Kernel):
     """The scalar product of two rows, averaged over what is missing.
 
-        E x'y = m_i'm_j for two rows, and m_i'm_i + tr Sigma_i for a row with itself. Only the means and
-        covariances of the laws matter, not that they are Gaussian; the variances do assume it.
+    E x'y = m_i'm_j for two rows, and m_i'm_i + tr Sigma_i for a row with itself. Only the means and
+    covariances of the laws matter, not that they are Gaussian; the variances do assume it.
 
-        Examples
-        --------
-        >>> import numpy as np
-            >>> from gapkernel.density import Gaussian
-        >>> from gapkernel.kernels import ExpectedLinear
-        >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
-        >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
-        >>> ExpectedLinear().gram(rows)
-        array([[5.75, 3.  ],
-               [3.  , 2.  ]])
+    Examples
+    --------
+    >>> import numpy as np
+        >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.kernels import ExpectedLinear
+    >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+    >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
+    >>> ExpectedLinear().gram(rows)
+    array([[5.75, 3.  ],
+           [3.  , 2.  ]])
     """
 
     def diag(self, rows: GaussianRows) -> np.ndarray:

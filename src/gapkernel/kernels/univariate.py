@@ -34,7 +34,7 @@ class Univariate(ABC):
     def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
         """`extend`, after the checks."""
 
-    def _check_kind(self, feature: Feature) -> None:
+    def _check_kind(self, feature: Feature) -> None:  # noqa: B027 - most kernels are for one kind, not all
         """Refuse numbers or categories where the kernel is for the other kind."""
 
     def __repr__(self) -> str:
@@ -260,6 +260,3 @@ def univariate(kernel, what: str) -> Univariate:
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     raise ValueError(f"{what} must be one of {sorted(NAMES)}, a function k(x, z) or a kernel object, got {kernel!r}.")
-
-
-
