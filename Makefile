@@ -22,7 +22,7 @@ bench: .venv/ready
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable ".[run,test,lint,bench]"
+	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
 	touch $@
 
 clean:

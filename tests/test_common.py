@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
 
 import gapkernel as gk
 
 LIBSVM = (
     "libsvm stops within tol=1e-3 of the optimum, and repeated rows make it stop elsewhere; with a small tol the "
-    "equivalence holds, see test_weights_are_repeated_rows"
+    "same check passes, see test_the_exempted_check_passes_with_a_small_tolerance"
 )
 EXEMPTIONS = {
     gk.SVC: {"check_sample_weight_equivalence_on_dense_data": LIBSVM},
@@ -25,6 +25,11 @@ EXEMPTIONS = {
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", EXEMPTIONS, ids=lambda e: e.__name__)
+def test_the_exempted_check_passes_with_a_small_tolerance(estimator):
+    check_sample_weight_equivalence_on_dense_data(estimator.__name__, estimator(tol=1e-12))
 
 
 MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]

@@ -1,6 +1,7 @@
 """Kernel machines: scikit-learn's own on complete data, and sound citizens of its house with gaps."""
 
 import pickle
+import tracemalloc
 
 import joblib
 import numpy as np
@@ -41,13 +42,15 @@ def gappy_values(seed=0, rate=0.25, n=70):
     return punch(np.random.default_rng(seed), X, rate), y / y.std()
 
 
-def assert_same_machine(ours, theirs, X, method="decision_function"):
+def assert_same_machine(ours, theirs, X, method="decision_function", fitted_on=None):
+    """Equal decisions and equal support; ``fitted_on`` are the rows that theirs was fitted on, when not all."""
     values, expected = getattr(ours, method)(X), getattr(theirs, method)(X)
     assert values.shape == expected.shape
     assert_allclose(values, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
     assert np.array_equal(ours.predict(X), theirs.predict(X)) or method == "predict"
-    for name in ("support_", "n_support_"):
-        assert np.array_equal(getattr(ours, name), getattr(theirs, name)), f"{name} differs"
+    support = theirs.support_ if fitted_on is None else fitted_on[theirs.support_]
+    assert np.array_equal(ours.support_, support), "other support rows"
+    assert np.array_equal(ours.n_support_, theirs.n_support_)
     scale = np.abs(theirs.dual_coef_).max()
     assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-7, atol=1e-7 * scale)
     assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-7, atol=1e-7)
@@ -74,8 +77,11 @@ def test_complete_data_give_the_weighted_svc_of_scikit_learn(n_classes, without_
     X, y = classes(n_classes)
     weight = np.random.default_rng(0).random(90) + 0.1
     weight[:without_weight] = 0.0
-    ours = gk.SVC(gamma=0.2, **TIGHT).fit(X, y, sample_weight=weight)
-    assert_same_machine(ours, svm.SVC(gamma=0.2, **TIGHT).fit(X, y, sample_weight=weight), X)
+    density = gk.density.Gaussian.from_moments(np.zeros(5), np.eye(5))
+    ours = gk.SVC(gamma=0.2, density=density, **TIGHT).fit(X, y, sample_weight=weight)
+    kept = np.flatnonzero(weight)  # scikit-learn counts support rows among these
+    theirs = svm.SVC(gamma=0.2, **TIGHT).fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert_same_machine(ours, theirs, X, fitted_on=kept)
 
 
 @pytest.mark.parametrize("kernel", ORDINARY_KERNEL)
@@ -219,6 +225,38 @@ def test_ionosphere_with_gaps_and_its_constant_column(data_folder):
     X = punch(np.random.default_rng(0), X, 0.3)
     machine = gk.SVC(C=10).fit(X[::2], y[::2])
     assert machine.score(X[1::2], y[1::2]) > 0.85
+
+
+class UnfittableDensity(gk.density.Gaussian):
+    """A density that must not be reached."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        raise AssertionError("the density was fitted before the refusal")
+
+
+@pytest.mark.parametrize("machine", [gk.SVC(), gk.SVR(), gk.OneClassSVM(), gk.KernelRidge(), gk.Gram()], ids=repr)
+def test_a_gram_that_cannot_fit_is_refused_before_the_density_is_fitted(machine):
+    X, y = gappy_values()
+    machine = clone(machine).set_params(density=UnfittableDensity())
+    y = (y > 0).astype(int)
+    with gk.config_context(memory_budget=8 * (len(X) ** 2 - 1)), pytest.raises(MemoryError, match="GiB"):
+        machine.fit_transform(X) if isinstance(machine, gk.Gram) else machine.fit(X, y)
+
+
+def test_predictions_never_hold_the_kernel_matrix():
+    X, y = gappy_classes(n=600)
+    new = np.tile(X, (10, 1))
+    for kernel in (GenRBF(5.0), 2 * GenRBF(5.0)):
+        machine = gk.SVC(kernel=kernel).fit(X, y)
+        matrix_bytes, budget = 8 * len(new) * len(machine.rows_), 2**21
+        assert matrix_bytes > 10 * budget
+        with gk.config_context(memory_budget=budget, n_threads=1):
+            machine.decision_function(new[:50])
+            tracemalloc.start()
+            machine.decision_function(new)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert peak < 2 * budget, f"{peak / 2**20:.1f} MiB held with a budget of {budget / 2**20:.1f}"
 
 
 # In the company of scikit-learn

@@ -46,6 +46,7 @@ FORMS = {
     "list": lambda X: X.tolist(),
     "float32": lambda X: X.astype(np.float32),
     "object with None": lambda X: np.where(np.isnan(X), None, X.astype(object)),
+    "object with NaT": lambda X: np.where(np.isnan(X), pd.NaT, X.astype(object)),
     "pandas": lambda X: pd.DataFrame(X, columns=["a", "b", "c"]),
     "pandas Int64": nullable,
     "pandas Float64": lambda X: nullable(X).astype("Float64"),

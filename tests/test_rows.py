@@ -203,6 +203,15 @@ def test_canonical_bases_are_ordinary_gaps(laws):
     assert_same_laws(density.condition_subspaces(points, bases), rows, atol=1e-9 * size)
 
 
+@given(problem=subspaces(), unit=st.sampled_from([1e2, 1e4, 1e8]))
+def test_subspace_laws_do_not_depend_on_the_units_of_columns(problem, unit):
+    _, density, points, bases = problem
+    units = np.geomspace(1 / unit, unit, density.n_features_in_)
+    other = Gaussian.from_moments(density.mean_ * units, density.covariance_ * np.outer(units, units))
+    there = other.condition_subspaces(points * units, [units[:, None] * b for b in bases])
+    assert_same_laws(there.map(np.diag(1 / units)), density.condition_subspaces(points, bases), atol=1e-6)
+
+
 @given(problem=subspaces())
 def test_conditioning_commutes_with_invertible_maps(problem):
     random, density, points, bases = problem

@@ -133,8 +133,8 @@ def _kind_of(values: list, label: str) -> str:
 
 def _dates(label: str) -> str:
     return (
-        f"Column {label} of X holds dates or times. Turn it into numbers first, for example days since a fixed "
-        f"day, or leave the column out."
+        f"Column {label} of X holds dates or times, not numbers. Turn it into numbers, for example days "
+        f"since a fixed day, or leave the column out."
     )
 
 

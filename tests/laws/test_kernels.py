@@ -143,6 +143,15 @@ def test_mean_and_variance_equal_the_average_over_draws(kernel, pointwise, seed)
     _within_five_errors((apart - kernel.cross(rows, rows)) ** 2, kernel.variance(rows, rows))
 
 
+def test_the_variance_of_genrbf_is_that_of_the_expected_rbf_in_its_units():
+    rows = random_laws(1, 7, 4, 0.5)[2]
+    norm = ExpectedRBF(0.4).self_cross(rows)
+    expected = ExpectedRBF(0.4).variance(rows, rows) / np.outer(norm, norm)
+    assert_allclose(GenRBF(0.4).variance(rows, rows), expected, rtol=1e-10, atol=1e-14)
+    np.fill_diagonal(expected, 0.0)
+    assert_allclose(GenRBF(0.4).gram_variance(rows), expected, rtol=1e-10, atol=1e-14)
+
+
 @pytest.mark.parametrize("factor", [0.5, 3.0])
 @pytest.mark.parametrize("verb", ["variance", "gram_variance"])
 def test_variances_of_scaled_kernels_and_of_columns(factor, verb):
@@ -277,6 +286,26 @@ def test_a_metric_that_is_none_is_refused(metric):
     density, _, rows = random_laws(0, 4, 3, 0.3)
     with pytest.raises(ValueError, match="metric"):
         GenRBF(1.0, metric).resolve(density, rows).gram(rows)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e2, 1e4, 1e8])
+def test_the_mahalanobis_metric_has_no_units(unit):
+    density, X, rows = random_laws(0, 12, 4, 0.3)
+    units = np.array([1 / unit, 1.0, 1.0, unit])
+    other = Gaussian.from_moments(density.mean_ * units, density.covariance_ * np.outer(units, units))
+    other_rows = other.condition(X * units)
+    kernel = GenRBF(0.2, "mahalanobis")
+    expected = kernel.resolve(density, rows).gram(rows)
+    assert_allclose(kernel.resolve(other, other_rows).gram(other_rows), expected, rtol=0, atol=1e-9)
+
+
+def test_the_mahalanobis_metric_ignores_constant_columns():
+    density, X, rows = random_laws(0, 12, 3, 0.3)
+    wider = Gaussian.from_moments([*density.mean_, 7.0], np.pad(density.covariance_, (0, 1)))
+    wider_rows = wider.condition(np.column_stack([X, np.full(12, 7.0)]))
+    kernel = GenRBF(0.2, "mahalanobis")
+    expected = kernel.resolve(density, rows).gram(rows)
+    assert_allclose(kernel.resolve(wider, wider_rows).gram(wider_rows), expected, rtol=0, atol=1e-10)
 
 
 def test_a_singular_metric_ignores_its_null_directions():

@@ -24,10 +24,13 @@ class Config:
     n_threads : int or None
         Threads of the engine. None means as many as joblib grants: all cores, or this process's share of
         them inside a parallel search. The number never changes a result.
+    progress : bool
+        Whether to show a progress bar while a kernel matrix or a prediction is computed.
     """
 
     memory_budget: int = 4 * GIB
     n_threads: int | None = None
+    progress: bool = False
 
     def __post_init__(self) -> None:
         if self.memory_budget <= 0:

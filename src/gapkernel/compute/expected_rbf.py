@@ -7,18 +7,17 @@ depends on how many threads work or which tile they take first.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.config import check_fits, thread_count
+from gapkernel.compute.config import check_fits
 from gapkernel.compute.elimination import LANES
 from gapkernel.compute.scattered import scattered_tile
 from gapkernel.compute.shared import shared_tile
 from gapkernel.compute.side import lay_out
+from gapkernel.compute.tiles import run_tiles
 
 TILE = 64
 """Rows on each side of a tile; its work arrays then stay in the processor's cache."""
@@ -69,7 +68,7 @@ class ExpectedRBFEngine:
                 np.exp(block, out=block)
             _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
 
-        self._run(
+        run_tiles(
             fill,
             [
                 (i0, i1, j0, j1)
@@ -93,7 +92,7 @@ class ExpectedRBFEngine:
                 _accumulate(np.exp(block, out=block), coefficients[j0:j1], total)
             out[self.order_left[i0:i1]] = total
 
-        self._run(fill, self.edges_left)
+        run_tiles(fill, self.edges_left)
         return out
 
     def _log_tile(self, i0, i1, j0, j1):
@@ -114,17 +113,6 @@ class ExpectedRBFEngine:
         if not hasattr(self._worker, "scratch"):
             self._worker.scratch = np.empty(self._scratch_size)
         return self._worker.scratch
-
-    @staticmethod
-    def _run(task: Callable, tiles: Iterable) -> None:
-        threads = thread_count()
-        if threads == 1:
-            for tile in tiles:
-                task(tile)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(task, tiles):  # iterating raises what a tile raised
-                pass
 
 
 def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:

@@ -6,13 +6,12 @@ A number is the same sum in the same order wherever its tile falls.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.config import thread_count
+from gapkernel.compute.tiles import run_tiles
 
 TILE = 256
 """Rows on each side of a tile; a line of it stays in the nearest cache."""
@@ -68,9 +67,7 @@ def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarr
             out[j0:j1, i0:i1] = block.T
 
     tiles = [(i, j) for i in range(0, len(left), TILE) for j in range(i if symmetric else 0, len(right), TILE)]
-    with ThreadPoolExecutor(thread_count()) as pool:
-        for _ in pool.map(fill, tiles):  # iterating raises what a tile raised
-            pass
+    run_tiles(fill, tiles)
     return out
 
 

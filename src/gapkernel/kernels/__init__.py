@@ -2,6 +2,7 @@
 
 from gapkernel.kernels.algebra import OnColumns, Product, Scaled, Sum
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.completion import CompletionKernel
 from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous import HeterogeneousKernel
 from gapkernel.kernels.linear import ExpectedLinear
@@ -9,6 +10,7 @@ from gapkernel.kernels.missingness import Missingness
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
 
 __all__ = [
+    "CompletionKernel",
     "ExpectedLinear",
     "ExpectedRBF",
     "GenRBF",
