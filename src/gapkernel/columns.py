@@ -78,7 +78,7 @@ class Columns:
 def categorical_columns(X, categorical_features) -> tuple[Columns | None, np.ndarray]:
     """Which columns are categories, as a mask; no `Columns` where the table is numbers by its type alone."""
     by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    if categorical_features is None or (by_type and _is_plainly_numeric(X)):
+    if categorical_features is None or np.ma.isMaskedArray(X) or (by_type and _is_plainly_numeric(X)):
         return None, np.zeros(0, bool)
     _refuse_repeated_names(X)
     columns = Columns(X)
@@ -150,10 +150,18 @@ def _looks_like_frame(X) -> bool:
 def _plain_array(X) -> np.ndarray:
     if hasattr(X, "toarray"):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert.")
-    array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    array = X if isinstance(X, np.ndarray) else _objects(X)
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got array of dimension {array.ndim}: one row per observation is needed.")
     return array
+
+
+def _objects(X) -> np.ndarray:
+    """Values of a list of rows, each as it is."""
+    try:
+        return np.asarray(X, dtype=object)
+    except ValueError:
+        return np.empty(0)  # ragged: scikit-learn's check says so
 
 
 def _refuse_repeated_names(X) -> None:

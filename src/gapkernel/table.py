@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from sklearn.utils.validation import _check_y, check_array, check_consistent_length, validate_data
@@ -124,7 +125,7 @@ def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", 
 def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
     """Check ``X`` for ``estimator`` and return it as float64 with NaN in the gaps.
 
-    NaN, None and pd.NA are gaps. Infinity and text are errors that name the column.
+    NaN, None, pd.NA, NaT and masked values are gaps. Infinity, text and dates are errors that name the column.
     """
     if isinstance(X, Table):
         categorical = np.flatnonzero(X.schema.categorical)
@@ -183,8 +184,8 @@ def _floats(X, check, label) -> np.ndarray:
     """``X`` as float64 by ``check``; text and infinity are complaints with the ``label`` of their column."""
     try:
         table = check(_without_na(X))
-    except ValueError as error:
-        column = _first_text_column(X)
+    except (ValueError, TypeError) as error:
+        column = _first_column_without_numbers(X)
         if column is None:
             raise
         raise ValueError(
@@ -202,17 +203,24 @@ def _floats(X, check, label) -> np.ndarray:
 
 
 def _without_na(X):
-    """``X`` with NaN for pd.NA, which no array library can turn into a number."""
+    """``X`` with NaN for masked values, pd.NA and NaT, which no array library turns into numbers."""
+    if np.ma.isMaskedArray(X):
+        return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "notna") and hasattr(X, "dtypes"):
         return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
+    if isinstance(X, list | tuple):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            return X  # ragged: scikit-learn's check says so
     if isinstance(X, np.ndarray) and X.dtype == object:
-        missing = np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(X).astype(bool)
+        missing = np.frompyfunc(lambda value: type(value).__name__ in ("NAType", "NaTType"), 1, 1)(X).astype(bool)
         return np.where(missing, np.nan, X) if missing.any() else X
     return X
 
 
-def _first_text_column(X) -> int | None:
-    """The first column with text that is no number, None if that is not what is wrong."""
+def _first_column_without_numbers(X) -> int | None:
+    """The first column with text or dates, None if that is not what is wrong."""
     if hasattr(X, "columns"):
         columns = [np.asarray(X[name], dtype=object) for name in X.columns]
     else:
@@ -221,14 +229,16 @@ def _first_text_column(X) -> int | None:
             return None
         columns = list(values.T)
     for k, values in enumerate(columns):
-        if any(isinstance(value, str) and not _is_number(value) for value in values):
+        if any(_is_text_or_date(value) for value in values):
             return k
     return None
 
 
-def _is_number(text: str) -> bool:
+def _is_text_or_date(value) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, date | np.datetime64)
     try:
-        float(text)
+        float(value)
     except ValueError:
-        return False
-    return True
+        return True
+    return False

@@ -39,22 +39,24 @@ class Config:
             raise ValueError(f"n_threads must be None or at least 1, got {self.n_threads}.")
 
 
-_current: ContextVar[Config] = ContextVar("gapkernel_config", default=Config())  # noqa: B039 - frozen
+_everywhere = Config()
+_here: ContextVar[Config | None] = ContextVar("gapkernel_config", default=None)
 
 
 def get_config() -> Config:
     """The limits in force."""
-    return _current.get()
+    return _here.get() or _everywhere
 
 
 def set_config(**changes) -> None:
-    """Change the limits from here on, in this thread, for example ``set_config(memory_budget=8 * 2**30)``."""
-    _current.set(replace(_current.get(), **changes))
+    """Change the limits of this process, for example ``set_config(memory_budget=8 * 2**30)``."""
+    global _everywhere
+    _everywhere = replace(_everywhere, **changes)
 
 
 @contextmanager
 def config_context(**changes) -> Iterator[Config]:
-    """Change the limits inside a ``with`` block.
+    """Change the limits inside a ``with`` block, for this thread.
 
     Examples
     --------
@@ -63,11 +65,12 @@ def config_context(**changes) -> Iterator[Config]:
     ...     config.n_threads
     1
     """
-    token = _current.set(replace(_current.get(), **changes))
+    config = replace(get_config(), **changes)
+    token = _here.set(config)
     try:
-        yield _current.get()
+        yield config
     finally:
-        _current.reset(token)
+        _here.reset(token)
 
 
 def thread_count() -> int:
@@ -87,8 +90,8 @@ def check_fits(shape: tuple[int, ...], what: str) -> None:
     budget = get_config().memory_budget
     if needed > budget:
         raise MemoryError(
-            f"{what} of shape {shape} needs {needed / GIB:.2f} GiB, more than the memory budget of "
-            f"{budget / GIB:.2f} GiB. Use fewer rows, predict instead of asking for the matrix "
+            f"{what} of shape {shape} needs {needed / GIB:.3g} GiB, more than the memory budget of "
+            f"{budget / GIB:.3g} GiB. Use fewer rows, predict instead of asking for the matrix "
             f"(predictions never hold it whole), or raise the budget: "
             f"gapkernel.set_config(memory_budget={needed})."
         )

@@ -7,17 +7,18 @@ depends on how many threads work or which tile they take first.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.config import check_fits, get_config, thread_count
 from gapkernel.compute.elimination import LANES
 from gapkernel.compute.scattered import scattered_tile
 from gapkernel.compute.shared import shared_tile
 from gapkernel.compute.side import lay_out
-from gapkernel.compute.tiles import run_tiles
 
 TILE = 64
 """Rows on each side of a tile; its work arrays then stay in the processor's cache."""
@@ -68,7 +69,7 @@ class ExpectedRBFEngine:
                 np.exp(block, out=block)
             _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
 
-        run_tiles(
+        self._run(
             fill,
             [
                 (i0, i1, j0, j1)
@@ -92,7 +93,7 @@ class ExpectedRBFEngine:
                 _accumulate(np.exp(block, out=block), coefficients[j0:j1], total)
             out[self.order_left[i0:i1]] = total
 
-        run_tiles(fill, self.edges_left)
+        self._run(fill, self.edges_left)
         return out
 
     def _log_tile(self, i0, i1, j0, j1):
@@ -113,6 +114,19 @@ class ExpectedRBFEngine:
         if not hasattr(self._worker, "scratch"):
             self._worker.scratch = np.empty(self._scratch_size)
         return self._worker.scratch
+
+    @staticmethod
+    def _run(task: Callable, tiles: Sequence) -> None:
+        with ThreadPoolExecutor(thread_count()) as pool:
+            done: Iterable = pool.map(task, tiles)
+            if get_config().progress:
+                from rich.console import Console
+                from rich.progress import track
+
+                console = Console(stderr=True)
+                done = track(done, "Comparing rows", total=len(tiles), transient=True, console=console)
+            for _ in done:  # iterating raises what a tile raised
+                pass
 
 
 def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:

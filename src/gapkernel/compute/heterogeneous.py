@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.tiles import run_tiles
+from gapkernel.compute.tasks import run_tasks
 
 TILE = 256
 """Rows on each side of a tile; a line of it stays in the nearest cache."""
@@ -67,7 +67,7 @@ def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarr
             out[j0:j1, i0:i1] = block.T
 
     tiles = [(i, j) for i in range(0, len(left), TILE) for j in range(i if symmetric else 0, len(right), TILE)]
-    run_tiles(fill, tiles)
+    run_tasks(fill, tiles, "Comparing rows")
     return out
 
 

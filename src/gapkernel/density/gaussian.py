@@ -204,14 +204,17 @@ class Gaussian(DensityMixin, BaseEstimator):
         if np.isnan(points).any() or len(points) != len(bases):
             raise ValueError("points must be complete rows, one for each of bases.")
         means, covariances = np.empty_like(points), np.empty((*points.shape, points.shape[1]))
+        scale = np.sqrt(np.where(self.variances_ > 0, self.variances_, 1.0))
+        units = np.outer(scale, scale)
         for i, (point, basis) in enumerate(zip(points, bases, strict=True)):
-            basis = np.asarray(basis, dtype=np.float64).reshape(points.shape[1], -1)
-            normal = null_space(basis.T) if basis.size else np.eye(len(point))
-            across = self.covariance_ @ normal
+            # in units of standard deviations, so that no direction is cut off for its units
+            directions = np.asarray(basis, dtype=np.float64).reshape(len(scale), -1) / scale[:, None]
+            normal = null_space(directions.T) if directions.size else np.eye(len(scale))
+            across = (self.covariance_ / units) @ normal
             gain = across @ pinvh(normal.T @ across)
-            means[i] = self.mean_ + gain @ (normal.T @ (point - self.mean_))
-            covariance = self.covariance_ - gain @ across.T
-            touched = basis.any(axis=1)  # elsewhere the subspace is a point: remove rounding
+            means[i] = self.mean_ + scale * (gain @ (normal.T @ ((point - self.mean_) / scale)))
+            covariance = self.covariance_ - (gain @ across.T) * units
+            touched = directions.any(axis=1)  # elsewhere the subspace is a point: remove rounding
             means[i, ~touched] = point[~touched]
             covariances[i] = 0.5 * (covariance + covariance.T) * np.outer(touched, touched)
         return GaussianRows.from_moments(means, covariances)

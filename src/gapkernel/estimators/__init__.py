@@ -1,8 +1,7 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
 from gapkernel.estimators.gram import Gram
-from gapkernel.estimators.novelty import OneClassSVM
 from gapkernel.estimators.ridge import KernelRidge
-from gapkernel.estimators.svm import SVC, SVR
+from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
 
 __all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM"]

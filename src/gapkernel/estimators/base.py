@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.compute.config import check_fits
 from gapkernel.density import Gaussian, JointGaussian, Marginals
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Kernel, Missingness
 from gapkernel.kernels.missingness import Masked
@@ -41,6 +42,7 @@ class KernelMachine(BaseEstimator):
 
     def _fit_laws(self, table: Table, sample_weight=None) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
+        check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
         indicator = resolve_indicator(self.indicator)
         density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
@@ -61,7 +63,7 @@ class KernelMachine(BaseEstimator):
 
     def _laws(self, X) -> Rows:
         """The laws of new rows."""
-        check_is_fitted(self)
+        check_is_fitted(self, "density_")
         table = read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
         rows = self.density_.condition(table)
         return MaskedRows(rows, table.missing) if isinstance(self.kernel_, Masked) else rows

@@ -3,47 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 
-from gapkernel.estimators.base import KernelMachine, Laws
-from gapkernel.solvers.libsvm import SupportVectors, machine, solve
-from gapkernel.table import labelled_table
-
-
-class SupportVectorMachine(KernelMachine):
-    """What the machines on libsvm share: the rows that count, the support, and decision values."""
-
-    def _weighted_rows(self, X, sample_weight):
-        """Indices and weights of the rows that count.
-
-        Rows of weight zero are left out here because libsvm would drop them itself, and scikit-learn's precomputed
-        kernel then pairs the others with the wrong columns.
-        """
-        weight = self._weights_of(X, sample_weight)
-        if weight is None:
-            return np.arange(len(X)), None
-        kept = np.flatnonzero(weight)
-        if not len(kept):
-            raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-        return kept, weight[kept]
-
-    def _keep(self, laws: Laws, solution: SupportVectors, kept: np.ndarray) -> None:
-        """Fitted attributes; of the training rows only the support stays."""
-        self.density_, self.kernel_ = laws.density, laws.kernel
-        self.rows_ = laws.rows.take(solution.support)
-        self.support_, self.n_support_ = kept[solution.support], solution.n_support
-        self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
-        self._weights = solution.weights
-        self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
-
-    def _decision_values(self, X) -> np.ndarray:
-        rows = self._laws(X)
-        return self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
-
-    def _libsvm(self, *names) -> dict:
-        shared = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
-        return {name: getattr(self, name) for name in (*shared, *names)}
+from gapkernel.estimators.support import SupportVectorMachine
+from gapkernel.solvers.libsvm import machine, solve
+from gapkernel.table import labelled_table, read_table
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -165,7 +130,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         kept, weight = self._weighted_rows(X, sample_weight)
         classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
+            raise ValueError(
+                f"y holds one class only, {classes.tolist()[0]!r}. A classifier needs at least two classes."
+            )
 
         solver = machine("SVC", class_weight=self._coded_weights(classes), **self._libsvm("C"))
 
@@ -205,8 +172,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        values = self._decision_values(X)
-        n_classes = len(self.classes_)
+        values, n_classes = self._decision_values(X), len(self.classes_)
         if n_classes == 2:
             return self.classes_[(values.ravel() >= 0).astype(int)]
         if self.break_ties:
@@ -325,3 +291,100 @@ class SVR(RegressorMixin, SupportVectorMachine):
         values : ndarray of shape (n_samples,)
         """
         return self._decision_values(X).ravel()
+
+
+class OneClassSVM(OutlierMixin, SupportVectorMachine):
+    """Novelty detection on rows with gaps, at fit and at predict.
+
+    On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Bound on the share of training rows outside.
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
+    shrinking, tol, cache_size, verbose, max_iter
+        As in `sklearn.svm.OneClassSVM`.
+
+    Attributes
+    ----------
+    offset_ : float
+        ``decision_function = score_samples - offset_``.
+    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import OneClassSVM
+    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 0.3], [0.1, 0.2]])
+    >>> OneClassSVM(gamma=0.5).fit(X).predict([[5.0, np.nan]])
+    array([-1])
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+
+    def fit(self, X, y=None, sample_weight=None) -> OneClassSVM:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : OneClassSVM
+        """
+        X = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        kept, weight = self._weighted_rows(X, sample_weight)
+        solver = machine("OneClassSVM", **self._libsvm("nu"))
+        laws = self._fit_laws(X[kept], weight)
+        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight), kept)
+        self.offset_ = -self.intercept_
+        return self
+
+    def score_samples(self, X) -> np.ndarray:
+        """Raw score of each row: higher is more ordinary."""
+        return self.decision_function(X) + self.offset_
+
+    def decision_function(self, X) -> np.ndarray:
+        """Signed distance from the boundary, positive inside."""
+        return self._decision_values(X).ravel()
+
+    def predict(self, X) -> np.ndarray:
+        """1 for rows inside, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

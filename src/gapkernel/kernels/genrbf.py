@@ -48,7 +48,9 @@ class GenRBF(ExpectedRBF):
         if isinstance(metric, str):
             if metric != "mahalanobis":
                 raise ValueError(f"metric must be None, 'mahalanobis' or a matrix, got {metric!r}.")
-            metric = pinvh(density.covariance_)
+            scale = np.sqrt(np.where(density.variances_ > 0, density.variances_, 1.0))
+            # in units of standard deviations, so that no column is cut off for its units
+            metric = pinvh(density.covariance_ / np.outer(scale, scale)) / np.outer(scale, scale)
         if metric is not None and gamma == "scale":
             gamma = 1.0 / rows.n_features
         resolved = GenRBF(gamma, metric)
