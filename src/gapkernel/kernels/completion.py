@@ -44,7 +44,7 @@ class CompletionKernel(Kernel):
     >>> import numpy as np
     >>> from gapkernel.density import Marginals
     >>> from gapkernel.kernels import CompletionKernel
-    >>> X = np.array([[0, None, 1, None], [0, 1, None, None], [1, 0, 0, 1]], dtype=object)
+    >>> X = np.array([[0, None, 1, None], [0, 1, None, None], [1, 0, 0, 1], [1, 1, 1, 0]], dtype=object)
     >>> rows = Marginals(categorical_features=[0, 1, 2, 3]).fit(X).condition(X)
     >>> float(CompletionKernel().gram(rows)[0, 1])
     0.625

@@ -1,0 +1,74 @@
+"""EHK_alpha on the paper's data, C and alpha (and epsilon) chosen inside the training folds only."""
+
+import numpy as np
+from datasets import load
+from measure import report
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.svm import SVC, SVR
+
+import gapkernel as gk
+
+ALPHAS = (None, 0.01, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+PAPER = {"credit_crx": 12.54, "horse_colic_23": 27.54, "horse_colic_24": 15.47, "servo": 0.321}
+REPEATS = 3
+CLASSIFIERS = [{"C": C} for C in 10.0 ** np.arange(-1.5, 2.6, 0.5)]
+REGRESSORS = [{"C": C, "epsilon": e} for C in 10.0 ** np.arange(0, 4.1, 0.5) for e in (0.01, 0.05, 0.1)]
+
+
+def activated(mean, alpha):
+    """EHK_alpha from EHK, scaled to 1 on the diagonal so that C means the same for every alpha."""
+    return mean if alpha is None else ((1 - alpha) / (1 - alpha * mean)) ** (1 / alpha)
+
+
+def losses(X, y, train, test, settings, machine, loss):
+    """The loss of every (alpha, setting), the density fitted to the training rows."""
+    gram = gk.Gram(kernel="ehk")
+    inner, outer = gram.fit_transform(X.iloc[train]), gram.transform(X.iloc[test])
+    return np.array([
+        [
+            loss(y[test], machine(kernel="precomputed", **s).fit(activated(inner, a), y[train]).predict(activated(outer, a)))
+            for s in settings
+        ]
+        for a in ALPHAS
+    ])  # fmt: skip
+
+
+def nested(name, seed):
+    """Error in per cent, or the normalised root mean square error, over ten outer folds."""
+    X, y = load(name)
+    regression = name == "servo"
+    folds, machine, settings = (KFold, SVR, REGRESSORS) if regression else (StratifiedKFold, SVC, CLASSIFIERS)
+
+    def loss(truth, guess):
+        return np.sum((truth - guess) ** 2) if regression else np.sum(truth != guess)
+
+    total = 0.0
+    for train, test in folds(10, shuffle=True, random_state=seed).split(X, y):
+        inside = folds(5, shuffle=True, random_state=seed).split(X.iloc[train], y[train])
+        table = sum(losses(X, y, train[a], train[b], settings, machine, loss) for a, b in inside)
+        alpha, setting = np.unravel_index(table.argmin(), table.shape)
+        chosen = losses(X, y, train, test, [settings[setting]], machine, loss)
+        total += chosen[alpha, 0]
+    return np.sqrt(total / np.sum((y - y.mean()) ** 2)) if regression else 100 * total / len(y)
+
+
+def run():
+    """Measure and write the table."""
+    lines = []
+    for name, paper in PAPER.items():
+        values = [nested(name, seed) for seed in range(REPEATS)]
+        digits = 3 if name == "servo" else 2
+        lines.append((name, f"{np.mean(values):.{digits}f}", f"{np.std(values):.{digits}f}", f"{paper:.{digits}f}"))
+    report(
+        "ehk_nested",
+        "EHK_alpha, nested cross-validation",
+        ("data", "nested error", "deviation over repeats", "paper, best of the grid"),
+        lines,
+        f"Error in %, for servo the root mean square error over that of the mean. Ten outer folds, {REPEATS} repeats; C "
+        "and alpha, for servo also epsilon, chosen by five inner folds. The paper reports the best cell of its grid, "
+        "which is optimistic.",
+    )
+
+
+if __name__ == "__main__":
+    run()
