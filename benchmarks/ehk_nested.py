@@ -8,11 +8,10 @@ from sklearn.svm import SVC, SVR
 
 import gapkernel as gk
 
-ALPHAS = (None, 0.01, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-PAPER = {"credit_crx": 12.54, "horse_colic_23": 27.54, "horse_colic_24": 15.47, "servo": 0.321}
-REPEATS = 3
-CLASSIFIERS = [{"C": C} for C in 10.0 ** np.arange(-1.5, 2.6, 0.5)]
-REGRESSORS = [{"C": C, "epsilon": e} for C in 10.0 ** np.arange(0, 4.1, 0.5) for e in (0.01, 0.05, 0.1)]
+ALPHAS = (None, 0.1, 0.5, 0.8, 0.95, 0.99)
+PAPER = {"servo": 0.321, "horse_colic_24": 15.47, "horse_colic_23": 27.54, "credit_crx": 12.54}
+CLASSIFIERS = [{"C": C} for C in 10.0 ** np.arange(-1, 2.1, 0.5)]
+REGRESSORS = [{"C": C, "epsilon": e} for C in 10.0 ** np.arange(1, 4.1, 0.5) for e in (0.01, 0.05, 0.1)]
 
 
 def activated(mean, alpha):
@@ -47,8 +46,7 @@ def nested(name, seed):
         inside = folds(5, shuffle=True, random_state=seed).split(X.iloc[train], y[train])
         table = sum(losses(X, y, train[a], train[b], settings, machine, loss) for a, b in inside)
         alpha, setting = np.unravel_index(table.argmin(), table.shape)
-        chosen = losses(X, y, train, test, [settings[setting]], machine, loss)
-        total += chosen[alpha, 0]
+        total += losses(X, y, train, test, [settings[setting]], machine, loss)[alpha, 0]
     return np.sqrt(total / np.sum((y - y.mean()) ** 2)) if regression else 100 * total / len(y)
 
 
@@ -56,15 +54,16 @@ def run():
     """Measure and write the table."""
     lines = []
     for name, paper in PAPER.items():
-        values = [nested(name, seed) for seed in range(REPEATS)]
+        value = nested(name, seed=0)
         digits = 3 if name == "servo" else 2
-        lines.append((name, f"{np.mean(values):.{digits}f}", f"{np.std(values):.{digits}f}", f"{paper:.{digits}f}"))
+        lines.append((name, f"{value:.{digits}f}", f"{paper:.{digits}f}"))
+        print(*lines[-1], flush=True)
     report(
         "ehk_nested",
         "EHK_alpha, nested cross-validation",
-        ("data", "nested error", "deviation over repeats", "paper, best of the grid"),
+        ("data", "nested error", "paper, best of the grid"),
         lines,
-        f"Error in %, for servo the root mean square error over that of the mean. Ten outer folds, {REPEATS} repeats; C "
+        "Error in %, for servo the root mean square error over that of the mean. Ten outer folds; C "
         "and alpha, for servo also epsilon, chosen by five inner folds. The paper reports the best cell of its grid, "
         "which is optimistic.",
     )

@@ -23,7 +23,7 @@ class JointGaussian(BaseEstimator):
     category_scale : float, default=1.0
         Length of a one-hot code when a number has deviation 1: how much categories count.
     gaussian : Gaussian, default=None
-        The density of the codes; None is ``Gaussian()``.
+        The density of the codes; None is ``Gaussian(ridge=0.1, tol=1e-4)``: one-hot codes are many and dependent.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories, as in `SVC`.
 
@@ -75,7 +75,7 @@ class JointGaussian(BaseEstimator):
         plain, columns, one_hot = _codes(table)
         location, scale = _moments(plain, weight)
         scale[one_hot] = 1.0 / self.category_scale
-        gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian()
+        gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
         gaussian.fit((plain - location) / scale, sample_weight=weight)
         self.schema_, self.columns_, self.gaussian_ = table.schema, columns, gaussian
         self._location, self._scale = location, scale

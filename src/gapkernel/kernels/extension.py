@@ -131,7 +131,7 @@ class OfFunction(Extension):
         points, weights = law.nodes(quadrature or 0)
         inner = self.function(points[:, None], points[None])
         return self.with_law(
-            lambda x: self.function(x[:, None], points[None]) @ weights,
+            lambda x: np.sum(weights * self.function(x[:, None], points[None]), axis=1),
             float(weights @ inner @ weights),
             float(weights @ self.function(points, points)),
         )

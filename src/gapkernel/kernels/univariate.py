@@ -105,7 +105,7 @@ class Stationary(OnNumbers):
 
             def profile(x):
                 u = np.subtract.outer(x / unit, centres)
-                return (self.first(u + h) - self.first(u - h)) @ weights / (2.0 * h)
+                return np.sum(weights * (self.first(u + h) - self.first(u - h)), axis=-1) / (2.0 * h)
 
             def apart(x):
                 u = np.subtract.outer(x, centres)
