@@ -1,17 +1,20 @@
 """EHK_alpha on the paper's data, C and alpha (and epsilon) chosen inside the training folds only."""
 
+import warnings
+
 import numpy as np
 from datasets import load
 from measure import report
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 import gapkernel as gk
 
-ALPHAS = (None, 0.1, 0.5, 0.8, 0.95, 0.99)
+ALPHAS = (0.1, 0.5, 0.8, 0.95, 0.99)
 PAPER = {"servo": 0.321, "horse_colic_24": 15.47, "horse_colic_23": 27.54, "credit_crx": 12.54}
 CLASSIFIERS = [{"C": C} for C in 10.0 ** np.arange(-1, 2.1, 0.5)]
-REGRESSORS = [{"C": C, "epsilon": e} for C in 10.0 ** np.arange(1, 4.1, 0.5) for e in (0.01, 0.05, 0.1)]
+REGRESSORS = [{"C": C, "epsilon": e, "max_iter": 200_000} for C in (10.0, 100.0, 1000.0) for e in (0.01, 0.1)]
 
 
 def activated(mean, alpha):
@@ -23,13 +26,12 @@ def losses(X, y, train, test, settings, machine, loss):
     """The loss of every (alpha, setting), the density fitted to the training rows."""
     gram = gk.Gram(kernel="ehk")
     inner, outer = gram.fit_transform(X.iloc[train]), gram.transform(X.iloc[test])
-    return np.array([
-        [
-            loss(y[test], machine(kernel="precomputed", **s).fit(activated(inner, a), y[train]).predict(activated(outer, a)))
-            for s in settings
-        ]
-        for a in ALPHAS
-    ])  # fmt: skip
+
+    def one(alpha, setting):
+        model = machine(kernel="precomputed", **setting).fit(activated(inner, alpha), y[train])
+        return loss(y[test], model.predict(activated(outer, alpha)))
+
+    return np.array([[one(alpha, setting) for setting in settings] for alpha in ALPHAS])
 
 
 def nested(name, seed):
@@ -52,6 +54,7 @@ def nested(name, seed):
 
 def run():
     """Measure and write the table."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
     lines = []
     for name, paper in PAPER.items():
         value = nested(name, seed=0)

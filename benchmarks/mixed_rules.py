@@ -9,7 +9,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-import gapkernel as gk
 from gapkernel.density import Gaussian, JointGaussian, Marginals
 from gapkernel.kernels import GenRBF, HeterogeneousKernel, Missingness
 

@@ -118,8 +118,9 @@ def test_closed_forms_under_windows_equal_gauss_legendre(kernel):
         assert_allclose(extension.profile(np.array([np.nan])), both, rtol=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [Overlap(), Ordinal(), Dichotomous(), Dichotomous("a"), lambda x, z: np.exp(-abs(x - z))],
-                         ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "kernel", [Overlap(), Ordinal(), Dichotomous(), Dichotomous("a"), lambda x, z: np.exp(-abs(x - z))], ids=str
+)
 def test_every_category_kernel_is_a_finite_sum(kernel):
     levels = ["a", "b"] if isinstance(kernel, Dichotomous) else ["a", "b", "c"]
     values = [*levels, "b", "a", "a", None, None]
@@ -239,7 +240,8 @@ def test_no_silent_approximation():
     ({"aggregation": "max"}, "aggregation"), ({"weights": [1.0]}, "weights"), ({"weights": [-1.0, 2.0]}, "weights"),
     ({"weights": [1, 1], "aggregation": "product"}, "weights"), ({"numeric": "cosine"}, "numeric"),
     ({"numeric": "overlap"}, "'x'"), ({"categorical": "rbf"}, "'c'"), ({"kernels": {7: "rbf"}}, "kernels"),
-    ({"quadrature": 0}, "quadrature"), ({"numeric": RBF(-1.0)}, "gamma"), ({"categorical": Dichotomous()}, "two levels"),
+    ({"quadrature": 0}, "quadrature"), ({"numeric": RBF(-1.0)}, "gamma"),
+    ({"categorical": Dichotomous()}, "two levels"),
     ({"alpha": 0.9, "aggregation": "sum"}, "1/alpha"),
 ], ids=str)  # fmt: skip
 def test_settings_that_make_no_kernel_are_refused_by_name(changes, complaint):

@@ -23,7 +23,7 @@ class Columns:
     def __init__(self, X):
         frame = nw.from_native(X, eager_only=True, pass_through=True) if _looks_like_frame(X) else X
         self.frame = frame if isinstance(frame, nw.DataFrame) else None
-        self.array = None if self.frame is not None else _plain_array(X)
+        self.array = np.empty((0, 0)) if self.frame is not None else _plain_array(X)
         self.n = self.frame.shape[1] if self.frame is not None else self.array.shape[1]
         self.dtypes = list(self.frame.schema.values()) if self.frame is not None else [None] * self.n
         self.names = tuple(map(str, self.frame.columns)) if self.frame is not None else None
@@ -75,7 +75,7 @@ class Columns:
         return np.array([place.get(value, np.nan) for value in self.values(column)], dtype=np.float64)
 
 
-def categorical_columns(X, categorical_features) -> tuple[Columns | None, np.ndarray]:
+def categorical_columns(X, categorical_features) -> tuple[Any, np.ndarray]:
     """Which columns are categories, as a mask; no `Columns` where the table is numbers by its type alone."""
     by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
     if categorical_features is None or np.ma.isMaskedArray(X) or (by_type and _is_plainly_numeric(X)):

@@ -165,7 +165,7 @@ def _coded(estimator, columns: Columns, schema: Schema) -> np.ndarray:
         values[:, numeric] = _floats(
             columns.numbers(numeric),
             lambda part: check_array(part, dtype=np.float64, ensure_all_finite=False, estimator=estimator),
-            lambda k: schema.label(numeric[k]),
+            lambda k: schema.label(int(numeric[k])),
         )
     return values
 

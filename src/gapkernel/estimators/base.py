@@ -12,8 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.compute.config import check_fits
 from gapkernel.density import Gaussian, JointGaussian, Marginals
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Kernel, Missingness
+from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
-from gapkernel.rows import GaussianRows, MarginalRows, MaskedRows
+from gapkernel.rows import MaskedRows
 from gapkernel.table import Table, read_table
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -22,8 +23,6 @@ KERNELS: dict[str, type[Kernel]] = {
     "genrbf": GenRBF,
     "ehk": HeterogeneousKernel,
 }
-
-Rows = GaussianRows | MarginalRows | MaskedRows
 
 
 class Laws(NamedTuple):

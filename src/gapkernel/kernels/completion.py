@@ -1,4 +1,4 @@
-"""Categorical rows compared over all their completions (Kobayashi, Belanche, Aluja: the second extended kernel, 2KE)."""
+"""Categorical rows compared over all their completions (Kobayashi, Belanche, Aluja: 2KE)."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class CompletionKernel(Kernel):
 
     def _by_matches(self, chances, n_features: int) -> np.ndarray:
         """E f(number of equal columns), each equal with its own chance: the Poisson-binomial recursion."""
-        share = None  # share[m]: how likely m of the columns so far are equal
+        share = np.empty(0)  # share[m]: how likely m of the columns so far are equal
         for done, chance in enumerate(chances):
-            if share is None:
+            if not done:
                 share = np.zeros((n_features + 1, *chance.shape))
                 share[0] = 1.0
             for m in range(done + 1, 0, -1):

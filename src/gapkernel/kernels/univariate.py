@@ -73,6 +73,7 @@ class Gower(OnNumbers):
     """
 
     def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        assert feature.law is not None
         return OfDistance(feature.law, feature.low, feature.high)
 
 
