@@ -103,7 +103,7 @@ def run():
         header,
         lines,
         f"Ratio: how many times faster than the alternative, both measured in this run. {note}\n\n"
-        f"Nanoseconds per pair by share of missing cells (n=800, d=34, 2 threads): {growth_note}.\n\n![growth](gram.png)",
+        f"Nanoseconds per pair by share of missing cells (n=800, d=34): {growth_note}.\n\n![growth](gram.png)",
     )
 
 

@@ -1,35 +1,32 @@
 """What importing costs, and whether a second process pays for compilation again."""
 
+import os
 import subprocess
 import sys
+import tempfile
 
 from measure import report
 
 IMPORT = "import time; import sklearn.svm; t = time.perf_counter(); import gapkernel; print(time.perf_counter() - t)"
 FIT = """
 import time, numpy as np, gapkernel as gk
-X = np.random.default_rng(0).normal(size=(200, 8)); y = (X[:, 0] > 0).astype(int); X[::3, 1] = np.nan; X[1::5, 2] = np.nan
+X = np.random.default_rng(0).normal(size=(200, 8)); y = (X[:, 0] > 0).astype(int)
+X[::3, 1] = np.nan; X[1::5, 2] = np.nan
 t = time.perf_counter(); gk.SVC().fit(X, y).predict(X); print(time.perf_counter() - t)
 """
 
 
-def _run(code, cache):
-    environment = {"NUMBA_CACHE_DIR": cache} if cache else {}
-    import os
-
-    out = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, check=True
-    )
+def _run(code, cache=None):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
+    out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
     return float(out.stdout)
 
 
 def run():
     """Measure and write the table."""
-    import tempfile
-
     with tempfile.TemporaryDirectory() as cache:
         first, second = _run(FIT, cache), _run(FIT, cache)
-    imports = min(_run(IMPORT, None) for _ in range(5))
+    imports = min(_run(IMPORT) for _ in range(5))
     report(
         "start_up",
         "Start-up",

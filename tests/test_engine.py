@@ -9,12 +9,15 @@ from reference import oracle
 from strategies import law_batches, random_covariance, random_laws
 
 import gapkernel as gk
-from gapkernel.compute import expected_rbf
+from gapkernel.compute import expected_rbf, side
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.scattered import _sort_pairs
-from gapkernel.compute.side import CROWD, lay_out
+from gapkernel.compute.side import lay_out
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.rows import GaussianRows
+
+CROWD = 8
+"""Rows that make a pattern crowded in these tests: small batches must reach the shared form too."""
 
 GAMMAS = (1e-3, 0.1, 1.0, 30.0, 1e3)
 
@@ -33,6 +36,11 @@ SHAPES = {
     "two words, many gaps": (24, 70, 0.8, None),
     "two words, few patterns": (40, 66, 0.5, 3),
 }
+
+
+@pytest.fixture(autouse=True)
+def small_crowds(monkeypatch):
+    monkeypatch.setattr(side, "CROWD", CROWD)
 
 
 @pytest.fixture(params=SHAPES, scope="module")
@@ -112,10 +120,10 @@ def test_logarithms_equal_fifty_digits(gamma, rate, n_patterns):
 
 def count_forms(rows):
     """How many pairs of scattered rows take the intersection form, and how many the union form."""
-    side, _, crowded = lay_out(rows, 1.0)
+    one_side, _, crowded = lay_out(rows, 1.0, 0.0)
     n = len(rows) - crowded
     pairs, size = np.empty((n * n, 2), np.int64), np.empty(n * n, np.int64)
-    n_intersection, n_all = _sort_pairs(side, side, crowded, len(rows), crowded, len(rows), False, pairs, size)
+    n_intersection, n_all = _sort_pairs(one_side, one_side, crowded, len(rows), crowded, len(rows), False, pairs, size)
     return n_intersection, n_all - n_intersection
 
 

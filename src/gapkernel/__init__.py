@@ -1,20 +1,39 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, kernels
+from gapkernel import density, imputation, kernels, missingness, plots
 from gapkernel.compute.config import config_context, get_config, set_config
-from gapkernel.estimators import SVC, SVR, Gram, KernelRidge, OneClassSVM
+from gapkernel.estimators import (
+    SVC,
+    SVR,
+    GeometricMarginSVC,
+    Gram,
+    KernelRidge,
+    MultipleImputationClassifier,
+    MultipleImputationRegressor,
+    OneClassSVM,
+    RobustSVC,
+)
+from gapkernel.imputation import ChainedEquations
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
     "SVR",
+    "ChainedEquations",
+    "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "MultipleImputationClassifier",
+    "MultipleImputationRegressor",
     "OneClassSVM",
+    "RobustSVC",
     "config_context",
     "density",
     "get_config",
+    "imputation",
     "kernels",
+    "missingness",
+    "plots",
     "set_config",
 ]

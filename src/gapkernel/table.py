@@ -138,8 +138,14 @@ def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
     return _checked(estimator, X, reset=reset)
 
 
-def labelled_table(estimator, X, y, *, categorical_features=None, **options) -> tuple[Table, np.ndarray]:
-    """`read_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
+def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
+    """`numeric_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
+    table, y = labelled_mixed_table(estimator, X, y, categorical_features=None, **options)
+    return table.values, y
+
+
+def labelled_mixed_table(estimator, X, y, *, categorical_features, **options) -> tuple[Table, np.ndarray]:
+    """`read_table` for `fit`, with the target checked too."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     X = read_table(estimator, X, reset=True, categorical_features=categorical_features)

@@ -14,6 +14,7 @@ from gapkernel.kernels import (
     ExpectedLinear,
     ExpectedRBF,
     GenRBF,
+    Karma,
     OnColumns,
     Product,
     Scaled,
@@ -34,6 +35,10 @@ KERNELS = {
     "sum": Sum(ExpectedLinear(), ExpectedRBF(0.5)),
     "scaled": Scaled(ExpectedRBF(0.4), 2.5),
     "on columns": OnColumns(ExpectedRBF(0.4), [2, 0]),
+    "karma": Karma(2, normalize=False),
+    "karma, normalised": Karma(3),
+    "karma, rbf": Karma(2, form="rbf", gamma=0.5),
+    "karma, featurewise": Karma(2, form="featurewise", gamma=0.5),
     "product": Product(OnColumns(ExpectedRBF(0.4), [0, 1]), OnColumns(ExpectedLinear(), [2, 3])),
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())

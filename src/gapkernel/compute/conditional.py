@@ -150,16 +150,19 @@ def fill_gaps_by_precision(row, weight, mean, precision, n, work):
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def condition_patterns(missing, row_start, order, mean, covariance, block_start, work, rows, blocks, log_density):
     """Fill the gaps of ``rows`` with conditional means, ``blocks`` with the conditional covariances and
-    ``log_density`` with the log density of the observed part (less its constant)."""
+    ``log_density`` with the log density of the observed part, less the columns that others determine."""
     for p in range(missing.shape[0]):
         n, log_det = regress(covariance, missing[p], work)
         size = missing.shape[1] - n
         for a in range(size):
             for b in range(size):
                 blocks[block_start[p] + a * size + b] = work.conditional[a, b]
+        rank = 0
+        for k in range(n):
+            rank += work.factor[k, k] > 0.0
         for at in range(row_start[p], row_start[p + 1]):
             squared = fill_gaps(rows[order[at]], 1.0, mean, n, work)
-            log_density[order[at]] = -0.5 * (squared + log_det)
+            log_density[order[at]] = -0.5 * (squared + log_det + rank * np.log(2.0 * np.pi))
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

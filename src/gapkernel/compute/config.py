@@ -49,7 +49,10 @@ def get_config() -> Config:
 
 
 def set_config(**changes) -> None:
-    """Change the limits of this process, for example ``set_config(memory_budget=8 * 2**30)``."""
+    """Change the limits of this process, for example ``set_config(memory_budget=8 * 2**30)``.
+
+    Worker processes of a parallel search do not inherit them.
+    """
     global _everywhere
     _everywhere = replace(_everywhere, **changes)
 

@@ -15,8 +15,9 @@ from numba import njit
 LANES = 48
 """How many systems are solved side by side; no power of two, so that lanes spread over all cache sets."""
 
-PIVOTS_PER_LOG = 8
-"""Pivots multiplied together before taking a logarithm; 8 stay inside the range of a double."""
+PIVOTS_PER_LOG = 4
+"""Pivots multiplied together before taking a logarithm; 4 stay inside the range of a double
+up to 1e75 each."""
 
 # No value here can be NaN. Only contraction is allowed: reordering sums would make a result depend
 # on where its lane happens to stand.

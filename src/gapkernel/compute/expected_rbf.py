@@ -1,24 +1,23 @@
 """The block engine of the expected RBF family: tiles, threads and where each number goes.
 
-A matrix is cut into tiles along the sorted rows of both sides. Tiles are independent, and a number never
-depends on how many threads work or which tile they take first.
+A matrix is cut into tiles along the sorted rows of both sides. A thread takes one strip of tiles at a time; a number
+never depends on how many threads work or which strip they take first.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.config import check_fits, get_config, thread_count
+from gapkernel.compute.config import check_fits
 from gapkernel.compute.elimination import LANES
 from gapkernel.compute.scattered import scattered_tile
 from gapkernel.compute.shared import shared_tile
 from gapkernel.compute.side import lay_out
+from gapkernel.compute.tasks import run_tasks
 
 TILE = 64
 """Rows on each side of a tile; its work arrays then stay in the processor's cache."""
@@ -40,19 +39,22 @@ class ExpectedRBFEngine:
 
     def __init__(self, left, right, gamma, scale_left, scale_right, determinant=True):
         self.gamma, self.determinant, self.symmetric = float(gamma), determinant, right is None
-        self.left, self.order_left, crowded_left = lay_out(left, self.gamma)
+        # the training side is the right one, or the only one: the centre must not depend on new rows
+        training = left if right is None else right
+        centre = training.means.mean(axis=0) if len(training) else 0.0
+        self.left, self.order_left, crowded_left = lay_out(left, self.gamma, centre)
         self.scale_left = scale_left[self.order_left]
         self.edges_left = _edges(self.left.pattern, crowded_left)
         if self.symmetric:
             self.right, self.order_right, crowded_right = self.left, self.order_left, crowded_left
             self.scale_right, self.edges_right = self.scale_left, self.edges_left
         else:
-            self.right, self.order_right, crowded_right = lay_out(right, self.gamma)
+            self.right, self.order_right, crowded_right = lay_out(right, self.gamma, centre)
             self.scale_right = scale_right[self.order_right]
             self.edges_right = _edges(self.right.pattern, crowded_right)
         self.crowded = crowded_left, crowded_right
         most_gaps = int(np.diff(self.left.gap_start).max(initial=0) + np.diff(self.right.gap_start).max(initial=0))
-        self._scratch_size = (2 * TILE) ** 2 * most_gaps
+        self._scratch_size = 2 * TILE**2 * most_gaps  # a tile of crowded rows has 2 TILE rows, any other TILE
         self._worker = threading.local()
         self.lanes = LANES if left.means.shape[1] <= 64 else 16  # wide systems fill the cache with fewer lanes
 
@@ -62,22 +64,17 @@ class ExpectedRBFEngine:
         check_fits(shape, "A kernel matrix")
         out = np.empty(shape)
 
-        def fill(tile):
-            i0, i1, j0, j1 = tile
-            block = self._log_tile(*tile)
-            if not log:
-                np.exp(block, out=block)
-            _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
+        def fill(edge):
+            i0, i1 = edge
+            for j0, j1 in self.edges_right:
+                if self.symmetric and j0 < i0:
+                    continue
+                block = self._log_tile(i0, i1, j0, j1)
+                if not log:
+                    np.exp(block, out=block)
+                _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
 
-        self._run(
-            fill,
-            [
-                (i0, i1, j0, j1)
-                for i0, i1 in self.edges_left
-                for j0, j1 in self.edges_right
-                if not self.symmetric or j0 >= i0
-            ],
-        )
+        run_tasks(fill, self.edges_left, "Comparing rows")
         return out
 
     def dot(self, coefficients: np.ndarray) -> np.ndarray:
@@ -93,7 +90,7 @@ class ExpectedRBFEngine:
                 _accumulate(np.exp(block, out=block), coefficients[j0:j1], total)
             out[self.order_left[i0:i1]] = total
 
-        self._run(fill, self.edges_left)
+        run_tasks(fill, self.edges_left, "Comparing rows")
         return out
 
     def _log_tile(self, i0, i1, j0, j1):
@@ -114,19 +111,6 @@ class ExpectedRBFEngine:
         if not hasattr(self._worker, "scratch"):
             self._worker.scratch = np.empty(self._scratch_size)
         return self._worker.scratch
-
-    @staticmethod
-    def _run(task: Callable, tiles: Sequence) -> None:
-        with ThreadPoolExecutor(thread_count()) as pool:
-            done: Iterable = pool.map(task, tiles)
-            if get_config().progress:
-                from rich.console import Console
-                from rich.progress import track
-
-                console = Console(stderr=True)
-                done = track(done, "Comparing rows", total=len(tiles), transient=True, console=console)
-            for _ in done:  # iterating raises what a tile raised
-                pass
 
 
 def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from numba import njit
 from gapkernel.compute.bits import pack_words
 from gapkernel.compute.cholesky import factor_in_place, solve_in_place
 
-CROWD = 8
+CROWD = 24
 """Rows a pattern must have before one shared factor pays."""
 
 
@@ -29,17 +29,23 @@ class Side(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _factor(covariance, begin, size, gamma):
+    """Cholesky factor and log determinant of I + 2 gamma Sigma for the covariance that starts at ``begin``."""
+    factor = np.empty((size, size))
+    for r in range(size):
+        for s in range(r + 1):
+            factor[r, s] = 2.0 * gamma * covariance[begin + r * size + s]
+        factor[r, r] += 1.0
+    return factor, factor_in_place(factor, size, 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det):
     """Fill ``inverse`` with (I + 2 gamma Sigma)^-1 and ``log_det`` with log |I + 2 gamma Sigma|."""
     for p in range(log_det.shape[0]):
         size = gap_start[p + 1] - gap_start[p]
         begin = block_start[p]
-        factor = np.empty((size, size))
-        for r in range(size):
-            for s in range(size):
-                factor[r, s] = 2.0 * gamma * covariance[begin + r * size + s]
-            factor[r, r] += 1.0
-        log_det[p] = factor_in_place(factor, size, 0.0)
+        factor, log_det[p] = _factor(covariance, begin, size, gamma)
         column = np.empty(size)
         for s in range(size):  # the inverse, a column at a time: L z = e_s, then L' x = z
             column[:] = 0.0
@@ -57,13 +63,7 @@ def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det)
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_dets(gap_start, block_start, covariance, gamma, log_det):
     for p in range(log_det.shape[0]):
-        size = gap_start[p + 1] - gap_start[p]
-        factor = np.empty((size, size))
-        for r in range(size):
-            for s in range(r + 1):
-                factor[r, s] = 2.0 * gamma * covariance[block_start[p] + r * size + s]
-            factor[r, r] += 1.0
-        log_det[p] = factor_in_place(factor, size, 0.0)
+        log_det[p] = _factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]
 
 
 def row_log_det(rows, gamma):
@@ -73,8 +73,11 @@ def row_log_det(rows, gamma):
     return log_det[rows.law]
 
 
-def lay_out(rows, gamma):
-    """Sort ``rows`` by pattern, crowded patterns first; returns the side, the order and the crowded rows' number."""
+def lay_out(rows, gamma, centre):
+    """Sort ``rows`` by pattern, crowded patterns first; returns the side, the order and the crowded rows' number.
+
+    Means are measured from ``centre``, so that columns far from 0 lose no digits.
+    """
     counts = np.bincount(rows.law, minlength=len(rows.gaps))
     rank = np.empty(len(counts), dtype=np.int64)
     rank[np.lexsort((np.arange(len(counts)), counts < CROWD))] = np.arange(len(counts))
@@ -84,7 +87,7 @@ def lay_out(rows, gamma):
     inverse, log_det = np.empty_like(rows.covariance), np.empty(len(rows.gaps))
     invert_patterns(rows.gap_start, rows.block_start, rows.covariance, gamma, inverse, log_det)
     side = Side(
-        means=np.ascontiguousarray(rows.means[order].T),
+        means=np.ascontiguousarray((rows.means[order] - centre).T),
         observed=np.ascontiguousarray(~rows.gaps[rows.law[order]].T, dtype=np.float64),
         pattern=np.ascontiguousarray(rows.law[order]),
         words=pack_words(rows.gaps),

@@ -22,6 +22,6 @@ def run_tasks(
             from rich.console import Console
             from rich.progress import track
 
-            bar = {"total": len(tasks), "transient": True, "console": Console(stderr=True)}
-            results = track(results, description, **bar)
+            console = Console(stderr=True)
+            results = track(results, description, total=len(tasks), transient=True, console=console)
         return list(results)  # raises what a task raised

@@ -7,14 +7,13 @@ same sums: after that the cost of an iteration no longer depends on how many row
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, pinvh
 
 from gapkernel.compute.conditional import SINGULAR, expectation, workspace
-from gapkernel.compute.config import thread_count
+from gapkernel.compute.tasks import run_tasks
 from gapkernel.rows import Patterns
 
 ROUNDING = 1e-10
@@ -52,7 +51,10 @@ class Prior:
         """Logarithm of the prior at (mean, covariance), up to a constant."""
         if self.strength == 0 and self.count == 0 and not self.scale.any():
             return 0.0
-        factor = cho_factor(covariance, lower=True)
+        try:
+            factor = cho_factor(covariance, lower=True)
+        except np.linalg.LinAlgError:
+            return -np.inf  # singular
         log_det = 2.0 * np.log(np.diag(factor[0])).sum()
         away = mean - self.mean
         penalty = np.trace(cho_solve(factor, self.scale)) + self.strength * away @ cho_solve(factor, away)
@@ -170,11 +172,8 @@ def _expectation(data: CompressedRows, point: _Point) -> tuple[float, np.ndarray
             mean, covariance, precision, log_det, workspace(d), moments[k], spread[k],
         )  # fmt: skip
 
-    if len(data.rows) < 1000 or thread_count() == 1:
-        log_dets = [chunk(k) for k in range(CHUNKS)]
-    else:
-        with ThreadPoolExecutor(thread_count()) as pool:
-            log_dets = list(pool.map(chunk, range(CHUNKS)))
+    small = len(data.rows) < 1000  # then threads cost more than they save
+    log_dets = [chunk(k) for k in range(CHUNKS)] if small else run_tasks(chunk, range(CHUNKS))
     completed = np.tril(moments.sum(axis=0))
     completed += np.tril(completed, -1).T
     # a completed row's deviation is orthogonal, in the metric of Sigma^-1, to its gaps: this is the sum of

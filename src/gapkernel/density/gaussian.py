@@ -143,8 +143,11 @@ class Gaussian(DensityMixin, BaseEstimator):
             raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
         X, weight = X[used], weight[used]
 
-        self.ridge_ = float(np.clip(X.shape[1] / weight.sum() ** 2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
+        n_rows = max(weight.sum(), len(X))  # weights that sum to 1 are shares of the rows, not a single row
+        self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
         location, scale, live = _standardise(X, weight)
+        if self.prior is not None:
+            live[:] = True  # a prior knows something of every column
         standard = (X[:, live] - location[live]) / scale[live]
         result = maximise(
             compress(standard, weight), self._prior_in(location, scale, live, weight), self.tol, self.max_iter
@@ -158,7 +161,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         self.mean_[live] += scale[live] * result.mean
         self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])
         self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else self.ridge_ * scale**2 * live)
-        self._never_observed = np.isnan(X).all(axis=0)
+        self._never_observed = np.isnan(X).all(axis=0) & ~live
         units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
         self.log_likelihood_ = result.log_likelihood - units
         self.objective_ = result.objective - units
@@ -180,7 +183,7 @@ class Gaussian(DensityMixin, BaseEstimator):
 
     def marginal(self, columns) -> Gaussian:
         """The density of some columns."""
-        check_is_fitted(self)
+        check_is_fitted(self, "covariance_")
         part = Gaussian.from_moments(self.mean_[columns], self.covariance_[np.ix_(columns, columns)])
         part.variances_ = self.variances_[columns]
         return part
@@ -199,7 +202,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         -------
         rows : GaussianRows
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "covariance_")
         points = numeric_table(self, points, reset=False)
         if np.isnan(points).any() or len(points) != len(bases):
             raise ValueError("points must be complete rows, one for each of bases.")
@@ -208,7 +211,10 @@ class Gaussian(DensityMixin, BaseEstimator):
         units = np.outer(scale, scale)
         for i, (point, basis) in enumerate(zip(points, bases, strict=True)):
             # in units of standard deviations, so that no direction is cut off for its units
-            directions = np.asarray(basis, dtype=np.float64).reshape(len(scale), -1) / scale[:, None]
+            basis = np.asarray(basis, dtype=np.float64)
+            if basis.ndim not in (1, 2) or len(basis) != len(scale) or not np.isfinite(basis).all():
+                raise ValueError(f"bases[{i}] must be finite, with {len(scale)} rows, got shape {basis.shape}.")
+            directions = basis.reshape(len(scale), -1) / scale[:, None]
             normal = null_space(directions.T) if directions.size else np.eye(len(scale))
             across = (self.covariance_ / units) @ normal
             gain = across @ pinvh(normal.T @ across)
@@ -221,9 +227,7 @@ class Gaussian(DensityMixin, BaseEstimator):
 
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value)."""
-        _, log_density, observed = self._conditioned(X)
-        rank = observed & (self.covariance_.diagonal() > 0)
-        return log_density - 0.5 * np.log(2 * np.pi) * rank.sum(axis=1)
+        return self._conditioned(X)[1]
 
     def score(self, X, y=None) -> float:
         """Mean log density of the observed parts."""
@@ -248,9 +252,9 @@ class Gaussian(DensityMixin, BaseEstimator):
         return draws
 
     def _conditioned(self, X):
-        check_is_fitted(self)
+        check_is_fitted(self, "covariance_")
         X = numeric_table(self, X, reset=False)
-        rows = np.array(X)
+        rows = np.array(X, order="C")  # sums over rows then do not depend on the caller's layout
         if self._never_observed.any():
             rows[:, self._never_observed] = self.mean_[self._never_observed]
         missing = np.isnan(rows)
@@ -262,10 +266,10 @@ class Gaussian(DensityMixin, BaseEstimator):
             patterns.gaps, patterns.row_start, patterns.order, self.mean_, self.covariance_,
             block_start, workspace(rows.shape[1]), rows, blocks, log_density,
         )  # fmt: skip
-        return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density, ~missing
+        return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density
 
     def _check_parameters(self) -> None:
-        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and self.ridge >= 0):
+        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 <= self.ridge < np.inf):
             raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
         if not self.tol >= 0:
             raise ValueError(f"tol must be 0 or more, got {self.tol}.")
@@ -280,7 +284,7 @@ class Gaussian(DensityMixin, BaseEstimator):
             )
         if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
             raise ValueError("The mean and covariance of a known density must be finite.")
-        if not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0):
+        if not np.allclose(covariance, covariance.T, rtol=0, atol=1e-8 * np.abs(covariance).max(initial=0)):
             raise ValueError("covariance is not symmetric.")
         if np.linalg.eigvalsh(covariance)[0] < -1e-10 * max(np.abs(covariance).max(), np.finfo(float).tiny):
             raise ValueError("covariance is not positive semi-definite.")
@@ -288,15 +292,22 @@ class Gaussian(DensityMixin, BaseEstimator):
         self.variances_ = self.covariance_.diagonal().copy()
         self._never_observed = np.zeros(len(mean), bool)
         self.converged_, self.n_iter_ = True, 0
+        for name in ("ridge_", "log_likelihood_", "objective_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
 
     def _prior_in(self, location, scale, live, weight) -> Prior:
         """The prior in the units of the standardised, live columns."""
         d = int(live.sum())
         if self.prior is None:
             return Prior(np.zeros(d), 0.0, self.ridge_ * weight.sum() * np.eye(d), 0.0)
-        mean = (np.asarray(self.prior.mean, np.float64) - location)[live] / scale[live]
-        scatter = np.asarray(self.prior.scale, np.float64)[np.ix_(live, live)]
-        scatter = scatter / np.outer(scale[live], scale[live])
+        mean, scatter = np.asarray(self.prior.mean, np.float64), np.asarray(self.prior.scale, np.float64)
+        if mean.shape != (d,) or scatter.shape != (d, d):
+            raise ValueError(
+                f"prior must have a mean ({d},) and a scale ({d}, {d}), got {mean.shape}, {scatter.shape}."
+            )
+        if self.prior.strength < 0 or self.prior.dof <= d - 1 or np.linalg.eigvalsh(scatter)[0] <= 0:
+            raise ValueError(f"prior must have strength >= 0, dof > {d - 1} and a positive definite scale.")
+        mean, scatter = (mean - location) / scale, scatter / np.outer(scale, scale)
         return Prior(mean, float(self.prior.strength), scatter, float(self.prior.dof) + d + 2)
 
     def __sklearn_tags__(self):
@@ -308,16 +319,24 @@ class Gaussian(DensityMixin, BaseEstimator):
 def _standardise(X, weight):
     """Available-case mean and standard deviation of each column, and which columns vary at all.
 
-    Deviations are measured in units of the largest one, so that very large and very small columns neither
-    overflow nor vanish when squared.
+    Values are measured from the first one and in units of the largest deviation, so that a constant column is
+    exactly constant and very large or small columns neither overflow nor vanish when squared.
     """
     observed = ~np.isnan(X)
     share = np.where(observed, weight[:, None], 0.0)
-    total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-    location = np.sum(share * np.where(observed, X, 0.0), axis=0) / total
-    away = np.where(observed, X - location, 0.0)
-    largest = np.abs(away).max(axis=0)
-    varies = largest > 1e-13 * np.abs(location)  # less is the rounding of a constant column
-    unit = np.where(varies, largest, 1.0)
-    scale = unit * np.sqrt(np.sum(share * (away / unit) ** 2, axis=0) / total)
-    return location, np.where(varies, scale, 1.0), varies
+    total = np.where(observed.any(axis=0), share.sum(axis=0), 1.0)
+    first = np.where(observed.any(axis=0), X[observed.argmax(axis=0), np.arange(X.shape[1])], 0.0)
+    away = np.where(observed, X - first, 0.0)
+    varies = np.abs(away).max(axis=0) > 1e-13 * np.abs(first)  # less is the rounding of a constant column
+    shift = np.sum(share * away, axis=0) / total
+    away = np.where(observed, away - shift, 0.0)
+    unit = np.where(varies, np.abs(away).max(axis=0), 1.0)
+    scale = np.where(varies, unit * np.sqrt(np.sum(share * (away / unit) ** 2, axis=0) / total), 1.0)
+    with np.errstate(over="ignore", under="ignore"):
+        representable = np.isfinite(scale**2) & (scale**2 > np.finfo(float).tiny)
+    if not representable.all():
+        column = int(np.argmin(representable))
+        raise ValueError(
+            f"Column {column} of X has a spread of {scale[column]:.1e}, too extreme to square: rescale it."
+        )
+    return first + np.where(varies, shift, 0.0), scale, varies

@@ -1,7 +1,22 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
+from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
+from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
 from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.robust import RobustSVC
 from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
 
-__all__ = ["SVC", "SVR", "Gram", "KernelRidge", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "CategoricalNaiveBayes",
+    "GeometricMarginSVC",
+    "Gram",
+    "KernelRidge",
+    "MultipleImputationClassifier",
+    "MultipleImputationRegressor",
+    "OneClassSVM",
+    "RobustSVC",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +10,18 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.config import check_fits
 from gapkernel.density import Gaussian, JointGaussian, Marginals
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Kernel, Missingness
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
-from gapkernel.table import Table, read_table
+from gapkernel.table import Schema, Table, read_table
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,
     "rbf": ExpectedRBF,
     "genrbf": GenRBF,
     "ehk": HeterogeneousKernel,
+    "karma": Karma,
 }
 
 
@@ -36,12 +36,17 @@ class Laws(NamedTuple):
 class KernelMachine(BaseEstimator):
     """Base of the estimators: from a table with gaps to laws.
 
-    Parameters ``kernel``, ``gamma``, ``density``, ``categorical_features`` and ``indicator``.
+    Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and
+    ``indicator``.
     """
 
-    def _fit_laws(self, table: Table, sample_weight=None) -> Laws:
+    indicator: bool | Missingness = False
+
+    def _fit_laws(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
-        check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
+        table = X if isinstance(X, Table) else Table(X, Schema.of_numbers(X.shape[1]))
+        if needs_gram:
+            check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
         indicator = resolve_indicator(self.indicator)
         density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
@@ -54,7 +59,7 @@ class KernelMachine(BaseEstimator):
             kernel, rows = Masked(kernel, indicator), MaskedRows(rows, table.missing)
         return Laws(density, kernel.resolve(density, rows), rows)
 
-    def _weights_of(self, table: Table, sample_weight) -> np.ndarray | None:
+    def _weights_of(self, table: Table | np.ndarray, sample_weight) -> np.ndarray | None:
         """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
         if sample_weight is None:
             return None
@@ -84,8 +89,8 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
-    has_width = "gamma" in signature(KERNELS[kernel]).parameters
-    return KERNELS[kernel](gamma=gamma) if has_width else KERNELS[kernel]()
+    named = KERNELS[kernel]()
+    return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
 
 
 def resolve_density(density, kernel: Kernel, table: Table):

@@ -20,7 +20,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

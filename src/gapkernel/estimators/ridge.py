@@ -7,7 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.solvers.ridge import machine, solve
-from gapkernel.table import labelled_table
+from gapkernel.table import labelled_mixed_table
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -20,7 +20,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
         Regularisation.
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="rbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -76,7 +76,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         -------
         self : KernelRidge
         """
-        X, y = labelled_table(
+        X, y = labelled_mixed_table(
             self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
         )
         weight = self._weights_of(X, sample_weight)

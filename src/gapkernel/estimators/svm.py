@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import _ovr_decision_function, check_classificatio
 
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.table import labelled_table, read_table
+from gapkernel.table import labelled_mixed_table, read_table
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -21,8 +21,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -115,7 +116,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density.
+            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
 
         Returns
         -------
@@ -125,7 +126,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-        X, y = labelled_table(self, X, y, categorical_features=self.categorical_features)
+        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features)
         check_classification_targets(y)
         kept, weight = self._weighted_rows(X, sample_weight)
         classes, codes = np.unique(y[kept], return_inverse=True)
@@ -188,10 +189,12 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         if not isinstance(self.class_weight, dict):
             return self.class_weight
         codes = {label: code for code, label in enumerate(classes)}
-        unknown = set(self.class_weight) - set(codes)
-        if unknown:
-            raise ValueError(f"class_weight names classes that y does not hold: {sorted(map(repr, unknown))}.")
-        return {codes[label]: weight for label, weight in self.class_weight.items()}
+        known = {codes[label]: weight for label, weight in self.class_weight.items() if label in codes}
+        if len(known) < min(len(classes), len(self.class_weight)):  # scikit-learn's rule: all classes, or known ones
+            raise ValueError(
+                f"class_weight {self.class_weight} names classes that y does not hold: {classes.tolist()}."
+            )
+        return known
 
 
 class SVR(RegressorMixin, SupportVectorMachine):
@@ -204,7 +207,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
     C : float, default=1.0
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -266,13 +269,13 @@ class SVR(RegressorMixin, SupportVectorMachine):
             NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density.
+            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
 
         Returns
         -------
         self : SVR
         """
-        X, y = labelled_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
+        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
         solver = machine("SVR", **self._libsvm("C", "epsilon"))
         laws = self._fit_laws(X[kept], weight)
@@ -302,7 +305,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -312,7 +315,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         ``decision_function = score_samples - offset_``.
     density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
         As in `SVC`.

@@ -5,6 +5,7 @@ from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.completion import CompletionKernel
 from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous import HeterogeneousKernel
+from gapkernel.kernels.karma import Karma
 from gapkernel.kernels.linear import ExpectedLinear
 from gapkernel.kernels.missingness import Missingness
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
@@ -15,6 +16,7 @@ __all__ = [
     "ExpectedRBF",
     "GenRBF",
     "HeterogeneousKernel",
+    "Karma",
     "Kernel",
     "Missingness",
     "OnColumns",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
 
 
@@ -27,24 +30,35 @@ class Scaled(Kernel):
         return self.kernel.laws
 
     def resolve(self, density, rows: GaussianRows) -> Scaled:
-        if not self.factor > 0:
-            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
-        return Scaled(self.kernel.resolve(density, rows), self.factor)
+        return Scaled(self.kernel.resolve(density, rows), self._number())
 
     def diag(self, rows: GaussianRows) -> np.ndarray:
-        return self.factor * self.kernel.diag(rows)
+        return self._number() * self.kernel.diag(rows)
 
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        return self.factor * self.kernel._cross(left, right)
+        return self._number() * self.kernel._cross(left, right)
 
     def _gram(self, rows: GaussianRows) -> np.ndarray:
-        return self.factor * self.kernel._gram(rows)
+        return self._number() * self.kernel._gram(rows)
+
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+        return self._number() * self.kernel._dot(left, right, coefficients)
+
+    def _number(self) -> float:
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
+        return self.factor
 
     def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return self.factor**2 * self.kernel._variance(left, right)
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
-        return self.factor**2 * self.kernel.gram_variance(rows)
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
+        return self.factor**2 * self.kernel._gram_variance(rows)
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        square = self.factor**2
+        for shared, own in self.kernel.column_covariances(rows):
+            yield ColumnCovariance(square * shared, square * own)
 
 
 class OnColumns(Kernel):
@@ -78,11 +92,17 @@ class OnColumns(Kernel):
     def _gram(self, rows: GaussianRows) -> np.ndarray:
         return self.kernel._gram(self._part(rows))
 
+    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+        return self.kernel._dot(self._part(left), self._part(right), coefficients)
+
     def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return self.kernel._variance(self._part(left), self._part(right))
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
-        return self.kernel.gram_variance(self._part(rows))
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
+        return self.kernel._gram_variance(self._part(rows))
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        return self.kernel.column_covariances(self._part(rows))
 
     def _part(self, rows: GaussianRows) -> GaussianRows:
         return rows.columns(self._indices(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.config import check_fits, get_config
+from gapkernel.kernels.covariance import ColumnCovariance
 
 Rows = Any
 """A batch of laws; each kernel says which kind it compares."""
@@ -23,7 +25,7 @@ class Kernel(BaseEstimator, ABC):
     independent, even when both are the same object. Off the diagonal they agree.
 
     A subclass writes `_cross` and `diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
-    `gram_variance` where they have a closed form.
+    `_gram_variance` where they have a closed form.
     """
 
     laws = "gaussian"
@@ -81,7 +83,15 @@ class Kernel(BaseEstimator, ABC):
 
     def gram_variance(self, rows: Rows) -> np.ndarray:
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
+        check_fits((len(rows), len(rows)), "The variance matrix")
+        return self._gram_variance(rows)
+
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
+
+    def column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
+        """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
+        raise NotImplementedError(f"The column covariances of {self!r} have no closed form here.")
 
     def on(self, columns) -> Kernel:
         """This kernel on some columns only."""

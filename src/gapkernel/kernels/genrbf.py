@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import cholesky, pinvh
+from sklearn.base import clone
 
 from gapkernel.kernels.rbf import ExpectedRBF
 from gapkernel.rows import GaussianRows
@@ -21,8 +22,8 @@ class GenRBF(ExpectedRBF):
     Parameters
     ----------
     gamma : float, "scale" or "median", default="scale"
-        Inverse width. "scale" is 1 / (n_features * variance of the data) as in scikit-learn; with a metric it is
-        1 / n_features, the variance in that metric being 1.
+        Inverse width. "scale" is 1 / (n_features * variance of the data) as in scikit-learn, the variance measured
+        in the metric; for "mahalanobis" that is 1 / n_features.
     metric : None, "mahalanobis" or ndarray of shape (n_features, n_features), default=None
         W in (x - y)' W (x - y), positive semi-definite. None is the identity, "mahalanobis" the inverse of
         the density's covariance (the whitened form of the paper's code).
@@ -52,19 +53,29 @@ class GenRBF(ExpectedRBF):
             # in units of standard deviations, so that no column is cut off for its units
             metric = pinvh(density.covariance_ / np.outer(scale, scale)) / np.outer(scale, scale)
         if metric is not None and gamma == "scale":
-            gamma = 1.0 / rows.n_features
-        resolved = GenRBF(gamma, metric)
+            gamma = _scale_in_metric(metric, self.metric, density)
+        resolved = clone(self).set_params(gamma=gamma, metric=metric)
         words = ExpectedRBF(gamma).resolve(density, resolved._in_metric(rows))
-        return GenRBF(words.gamma, metric)
+        return resolved.set_params(gamma=words.gamma)
 
     def self_cross(self, rows: GaussianRows) -> np.ndarray:
         return np.ones(len(rows))
 
     def _log_scale(self, rows: GaussianRows) -> np.ndarray:
-        return -0.5 * self._log_norm(self._in_metric(rows), self._number())  # / sqrt(kappa_i): (5)
+        return -0.5 * self._log_norm(rows, self._number())  # / sqrt(kappa_i): (5)
 
     def _in_metric(self, rows: GaussianRows) -> GaussianRows:
         return rows if self.metric is None else rows.map(_root(self.metric, rows.n_features))
+
+
+def _scale_in_metric(metric: np.ndarray, given, density) -> float:
+    """gamma="scale" with distances measured by the metric W: 1 / (tr W Sigma + m'Wm), m the means less their mean."""
+    if isinstance(given, str):
+        return 1.0 / len(density.mean_)
+    covariance = density.covariance_ - np.diag(density.covariance_.diagonal() - density.variances_)
+    between = density.mean_ - density.mean_.mean()
+    spread = np.sum(metric * covariance) + between @ metric @ between
+    return float(1.0 / spread) if spread > 0 else 1.0
 
 
 def _root(metric, n_features: int) -> np.ndarray:
@@ -74,8 +85,9 @@ def _root(metric, n_features: int) -> np.ndarray:
     metric = np.asarray(metric, dtype=np.float64)
     if metric.shape != (n_features, n_features):
         raise ValueError(f"metric must have shape {(n_features, n_features)}, got {metric.shape}.")
-    if not np.allclose(metric, metric.T, rtol=1e-8, atol=0):
+    if not np.allclose(metric, metric.T, rtol=0, atol=1e-8 * np.abs(metric).max()):
         raise ValueError("metric is not symmetric.")
+    metric = 0.5 * (metric + metric.T)
     try:
         return cholesky(metric)
     except np.linalg.LinAlgError:

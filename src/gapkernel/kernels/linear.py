@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import ColumnCovariance, linear_columns
 from gapkernel.rows import GaussianRows
 
 
@@ -18,7 +21,7 @@ class ExpectedLinear(Kernel):
     Examples
     --------
     >>> import numpy as np
-        >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.density import Gaussian
     >>> from gapkernel.kernels import ExpectedLinear
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[2.0, np.nan], [1.0, 1.0]])
@@ -45,12 +48,15 @@ class ExpectedLinear(Kernel):
         traces = (_flat_covariances(left) @ _flat_covariances(right).T).toarray()  # tr Sigma_i Sigma_j: (6)
         return out + traces[np.ix_(left.law, right.law)]
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
         out = self._variance(rows, rows)
         for members, columns, covariance in rows.by_pattern():  # 2 tr Sigma_i^2 + 4 m_i' Sigma_i m_i: (6), i = j
             same = 2.0 * np.sum(covariance**2) + 4.0 * _quadratic(rows.means[np.ix_(members, columns)], covariance)
             out[members, members] = same
         return out
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        return linear_columns(rows, self.gram_variance(rows))
 
 
 def _flat_covariances(rows: GaussianRows) -> csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +12,7 @@ from sklearn.metrics import pairwise_distances
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.side import row_log_det
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.covariance import ColumnCovariance, rbf_columns
 from gapkernel.rows import GaussianRows
 
 MEDIAN_ROWS = 1000
@@ -59,7 +61,8 @@ class ExpectedRBF(Kernel):
 
     def self_cross(self, rows: GaussianRows) -> np.ndarray:
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
-        return np.exp(self._log_norm(self._in_metric(rows), self._number()) + 2.0 * self._log_scale(rows))
+        rows = self._in_metric(rows)
+        return np.exp(self._log_norm(rows, self._number()) + 2.0 * self._log_scale(rows))
 
     def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
@@ -68,11 +71,14 @@ class ExpectedRBF(Kernel):
         narrow, wide = self._engine(left, right, 2.0).matrix(log=True), self._engine(left, right).matrix(log=True)
         return _variance_from_logs(narrow, wide)
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
         narrow, wide = self._engine(rows, None, 2.0).matrix(log=True), self._engine(rows, None).matrix(log=True)
         out = _variance_from_logs(narrow, wide)
         np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
         return out
+
+    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        return rbf_columns(self._in_metric(rows), self._number(), self._log_scale(rows), self.gram_variance(rows))
 
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
         return self._engine(left, right).matrix()
@@ -82,13 +88,15 @@ class ExpectedRBF(Kernel):
 
     def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
         """The engine for E k^power; k^2 at gamma is k at 2 gamma, and the scales are squared with it."""
+        left = self._in_metric(left)
         scale_left = power * self._log_scale(left)
-        scale_right = scale_left if right is None else power * self._log_scale(right)
-        right = right if right is None else self._in_metric(right)
-        return ExpectedRBFEngine(self._in_metric(left), right, power * self._number(), scale_left, scale_right)
+        if right is None:
+            return ExpectedRBFEngine(left, None, power * self._number(), scale_left, scale_left)
+        right = self._in_metric(right)
+        return ExpectedRBFEngine(left, right, power * self._number(), scale_left, power * self._log_scale(right))
 
     def _log_scale(self, rows: GaussianRows) -> np.ndarray:
-        """Logarithm of the factor of each row."""
+        """Logarithm of the factor of each row, given in the metric's coordinates."""
         return np.zeros(len(rows))
 
     def _in_metric(self, rows: GaussianRows) -> GaussianRows:

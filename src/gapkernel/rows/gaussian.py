@@ -59,6 +59,10 @@ class GaussianRows:
                 f"covariances must have shape {(len(means), means.shape[1], means.shape[1])} "
                 f"to go with means of shape {means.shape}, got {covariances.shape}."
             )
+        if not (np.isfinite(means).all() and np.isfinite(covariances).all()):
+            raise ValueError("means and covariances must be finite.")
+        if np.any(covariances.diagonal(axis1=1, axis2=2) < 0):
+            raise ValueError("covariances must have variances of 0 or more on their diagonals.")
         distinct, law = np.unique(covariances.reshape(len(means), -1), axis=0, return_inverse=True)
         blocks = distinct.reshape(-1, means.shape[1], means.shape[1])
         gaps = blocks.diagonal(axis1=1, axis2=2) > 0
@@ -111,6 +115,8 @@ class GaussianRows:
 
     def take(self, indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the laws they need."""
+        if not isinstance(indices, slice):
+            indices = np.atleast_1d(indices) if np.size(indices) else np.empty(0, np.int64)
         kept, law = np.unique(self.law[indices], return_inverse=True)
         starts = self.block_start
         covariance = _flatten(self.covariance[starts[k] : starts[k + 1]] for k in kept)

@@ -1,0 +1,141 @@
+"""One chain of fully conditional specification: learnt on training rows, replayed on new ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gapkernel.compute.regression import take
+from gapkernel.imputation import models
+from gapkernel.imputation.coding import Coding
+from gapkernel.imputation.streams import uniforms
+
+_LEAST_RIDGE = 0.1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all chains share.
+
+    Attributes
+    ----------
+    coding : Coding
+    observed : list of ndarray
+        The observed codes of each column, from which gaps take their first values.
+    places : list of ndarray
+        The places in the design that predict each column.
+    seed, n_sweeps : int
+    numeric : {"linear", "pmm"}
+    n_donors : int
+    ridge : float or "auto"
+    sampling : {"proper", "plug-in", "expected"}
+    """
+
+    coding: Coding
+    observed: list[np.ndarray]
+    places: list[np.ndarray]
+    seed: int
+    n_sweeps: int
+    numeric: str
+    n_donors: int
+    ridge: float | str
+    sampling: str
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The outcome of one chain.
+
+    Attributes
+    ----------
+    number : int
+    models : list
+        The model of each column, as drawn in the last sweep.
+    means, variances : ndarray of shape (n_sweeps, n_columns)
+        Of the imputed values after each sweep, NaN for a column without gaps.
+    """
+
+    number: int
+    models: list
+    means: np.ndarray
+    variances: np.ndarray
+
+
+def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
+    """Chain ``number`` on training rows, and its completion of their codes."""
+    random = np.random.default_rng([plan.seed, number])
+    gaps = np.isnan(codes)
+    missing = [np.flatnonzero(column) for column in gaps.T]
+    present = [np.flatnonzero(~column) for column in gaps.T]
+    state = codes.copy()
+    for j, rows in enumerate(missing):
+        state[rows, j] = _first_values(plan, j, random.random(len(rows)))
+    design = plan.coding.design(state)
+    learnt: list = [None] * codes.shape[1]
+    means, variances = np.full((2, plan.n_sweeps, codes.shape[1]), np.nan)
+    parameters = random if plan.sampling == "proper" else None
+    for sweep in range(plan.n_sweeps):
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+            learnt[j] = _fit_column(plan, state, design, present[j], j, learnt[j], parameters)
+            uniform = None if plan.sampling == "expected" else random.random(len(missing[j]))
+            _redraw(plan, state, design, missing[j], j, learnt[j], uniform)
+            values = plan.coding.decode(state[missing[j], j], j)
+            means[sweep, j], variances[sweep, j] = values.mean(), values.var(ddof=1) if len(values) > 1 else np.nan
+    for j in np.flatnonzero(~gaps.any(axis=0)).tolist():  # a column complete here may have gaps in new rows
+        learnt[j] = _fit_column(plan, state, design, present[j], j, None, parameters)
+    return Chain(number, learnt, means, variances), state
+
+
+def replay(plan: Plan, chain: Chain, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Completion of the codes of new rows by a chain's last models, each row with its own random numbers."""
+    missing = [np.flatnonzero(column) for column in np.isnan(codes).T]
+    state = codes.copy()
+    for j, rows in enumerate(missing):
+        state[rows, j] = _first_values(plan, j, uniforms(keys[rows], plan.seed, chain.number, 0, j))
+    design = plan.coding.design(state)
+    incomplete = [j for j, rows in enumerate(missing) if len(rows)]
+    for sweep in range(1, plan.n_sweeps + 1):
+        for j in incomplete:
+            keyed = uniforms(keys[missing[j]], plan.seed, chain.number, sweep, j)
+            uniform = None if plan.sampling == "expected" else keyed
+            _redraw(plan, state, design, missing[j], j, chain.models[j], uniform)
+    return state
+
+
+def _first_values(plan: Plan, j: int, uniform: np.ndarray) -> np.ndarray:
+    """Values drawn from the observed ones; 0 in a column that was never observed."""
+    observed = plan.observed[j]
+    return observed[(uniform * len(observed)).astype(int)] if len(observed) else np.zeros(len(uniform))
+
+
+def _redraw(plan, state, design, rows, j, model, uniform) -> None:
+    state[rows, j] = model.draw(take(design, plan.places[j], rows), uniform)
+    plan.coding.write(design, rows, state[rows, j], j)
+
+
+def _fit_column(plan, state, design, rows, j, previous, random):
+    """The model of column ``j``, from the rows where it was observed."""
+    if plan.coding.kinds[j] in ("constant", "empty"):
+        return models.Constant(0.0)
+    try:
+        return _fit_varying(plan, state, design, rows, j, previous, random)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"The columns that predict column {j} are too nearly dependent for ridge={plan.ridge}. Raise ridge."
+        ) from None
+
+
+def _fit_varying(plan, state, design, rows, j, previous, random):
+    kind = plan.coding.kinds[j]
+    predictors, y = take(design, plan.places[j], rows), state[rows, j]
+    ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
+    if kind == "binary":
+        return models.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
+    if kind == "categorical":
+        return models.fit_multinomial(predictors, y, len(plan.coding.levels[j]), ridge, random)
+    if kind == "ordinal":
+        return models.fit_sequential(predictors, y, len(plan.coding.levels[j]), ridge, random)
+    if plan.numeric == "pmm":
+        return models.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
+    return models.fit_linear(predictors, y, ridge, random)

@@ -1,0 +1,361 @@
+"""Chained equations (fully conditional specification) that can be applied to new rows.
+
+Each column with gaps has a regression on the other columns. A chain starts with gaps filled by observed values
+drawn at random, and sweeps over the columns: draw the parameters of the column's regression from their
+posterior, then draw its gaps given them. After some sweeps the gaps are a draw from their joint law, and m
+independent chains give m completed tables.
+
+What is new here is what happens afterwards. Each chain keeps its last parameters, a draw from their posterior,
+and completes new rows by sweeping over them with these. A new row's random numbers are a hash of the seed and of
+the row itself, so its completion does not depend on the rows that come with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.imputation import chain as chains
+from gapkernel.imputation.coding import Coding, declared_kinds
+from gapkernel.imputation.progress import tracked
+from gapkernel.imputation.selection import METHODS, association, select_predictors
+from gapkernel.imputation.streams import row_keys
+from gapkernel.table import labelled_table, numeric_table
+
+
+class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Multiple imputation by chained equations, for training rows and for new ones.
+
+    Parameters
+    ----------
+    n_imputations : int, default=10
+        Number of chains, each of which gives one completed table.
+    n_sweeps : int, default=5
+        Sweeps over the columns in each chain.
+    numeric : {"linear", "pmm"}, default="linear"
+        Model of numeric columns: Bayesian linear regression with normal noise, or predictive mean matching,
+        which fills in values that were observed and so respects bounds, skewness and rounding, but is biased where
+        gaps are many and donors few.
+    n_donors : int, default=5
+        Number of nearest rows among which predictive mean matching chooses.
+    binary : "auto" or list of int or str, default="auto"
+        Columns with two values, by number or by name; they get a logistic regression. "auto" takes every
+        column whose observed values are exactly 0 and 1.
+    categorical : list of int or str, default=None
+        Columns whose values are names; they get a multinomial regression.
+    ordinal : list of int or str, default=None
+        Columns whose values are ordered grades; they get a continuation ratio model.
+    use_target : bool, default=False
+        Let the target predict the gaps in `fit`. In new rows it is a gap like any other, and is never needed.
+    predictors : {"all", "selected"} or array-like of bool of shape (n_features, n_features), default="all"
+        Which columns (of the matrix) predict which (its rows). "selected" is the choice of `select_predictors`
+        with ``mincor``, ``minpuc`` and ``correlation``.
+    mincor, minpuc : float, default=0.1 and 0.0
+        Thresholds of "selected".
+    correlation : {"kendall", "pearson", "spearman"}, default="kendall"
+        Correlation of "selected".
+    ridge : float or "auto", default="auto"
+        Weight of the prior that slopes are zero, counted in rows of evidence, with predictors standardised. It
+        keeps the models finite where classes are separated, columns dependent, or rows fewer than columns. "auto"
+        is n_slopes**2 / n_rows, but at least 0.1: strong when rows are few, and soon far below the sampling error.
+    sampling : {"proper", "plug-in", "expected"}, default="proper"
+        "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
+        "expected" draws nothing: both make intervals too narrow, and are there for comparison.
+    n_jobs : int, default=None
+        Chains at the same time, in threads. The number never changes a result.
+    verbose : bool or int, default=False
+        Show the progress of `fit`, as ``gapkernel.set_config(progress=True)`` does too.
+    random_state : int, RandomState or None, default=None
+        Seed of all draws. It is drawn once in `fit`, so that `transform` always repeats itself.
+
+    Attributes
+    ----------
+    kinds_ : list of str
+        What each column was taken for: "numeric", "binary", "categorical", "ordinal", "constant" or "empty".
+    predictors_ : ndarray of bool of shape (n_features, n_features)
+        Row j marks the predictors of column j. (One more row and column for the target with ``use_target``.)
+    chain_means_, chain_variances_ : ndarray of shape (n_imputations, n_sweeps, n_features)
+        Mean and variance of the imputed values after each sweep, NaN where a column has no gap. `ChainDisplay`
+        plots them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    MultipleImputationClassifier : One classifier from all completed tables.
+    gapkernel.imputation.pool_scalar : One estimate and its standard error from all completed tables.
+
+    Notes
+    -----
+    `fit_transform` and `fit_transform_all` give the completions that the chains ended with; training rows have
+    independent draws there, as inference needs. `transform` and `transform_all` treat every row as new. Its
+    draws are determined by the seed, the chain and the row's own values, so a row is completed alike alone, in
+    any batch and in any order; and two equal rows, gaps included, get equal draws.
+
+    What happens at the edges: a column with no observed value is filled with 0, predicts nothing, and a warning
+    names it. A column with one observed value is filled with it and predicts nothing. A value that a discrete
+    column did not have in `fit` is a gap. A column without gaps in `fit` has a model too, for gaps in new rows.
+
+    References
+    ----------
+    S. van Buuren, K. Groothuis-Oudshoorn (2011). mice: Multivariate Imputation by Chained Equations in R.
+    Journal of Statistical Software 45(3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import ChainedEquations
+    >>> X = np.array([[1.0, 2.1], [2.0, np.nan], [3.0, 6.2], [np.nan, 7.8], [5.0, 9.9]])
+    >>> imputer = ChainedEquations(n_imputations=3, random_state=0).fit(X)
+    >>> imputer.transform_all([[4.0, np.nan], [4.0, 8.0]]).shape
+    (3, 2, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_imputations=10,
+        n_sweeps=5,
+        numeric="linear",
+        n_donors=5,
+        binary="auto",
+        categorical=None,
+        ordinal=None,
+        use_target=False,
+        predictors="all",
+        mincor=0.1,
+        minpuc=0.0,
+        correlation="kendall",
+        ridge="auto",
+        sampling="proper",
+        n_jobs=None,
+        verbose=False,
+        random_state=None,
+    ):
+        self.n_imputations = n_imputations
+        self.n_sweeps = n_sweeps
+        self.numeric = numeric
+        self.n_donors = n_donors
+        self.binary = binary
+        self.categorical = categorical
+        self.ordinal = ordinal
+        self.use_target = use_target
+        self.predictors = predictors
+        self.mincor = mincor
+        self.minpuc = minpuc
+        self.correlation = correlation
+        self.ridge = ridge
+        self.sampling = sampling
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y=None) -> ChainedEquations:
+        """Run the chains on the training rows and keep their parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : array-like of shape (n_samples,), default=None
+            The target, used only with ``use_target``.
+
+        Returns
+        -------
+        self : ChainedEquations
+        """
+        self._run(X, y)
+        return self
+
+    def fit_transform(self, X, y=None) -> np.ndarray:
+        """Fit, and complete the training rows as the first chain ended.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        completed : ndarray of shape (n_samples, n_features)
+        """
+        X, states = self._run(X, y)
+        return self._filled(X, states[0])
+
+    def fit_transform_all(self, X, y=None) -> np.ndarray:
+        """Fit, and complete the training rows as each chain ended.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        completed : ndarray of shape (n_imputations, n_samples, n_features)
+        """
+        X, states = self._run(X, y)
+        return np.stack([self._filled(X, state) for state in states])
+
+    def transform(self, X) -> np.ndarray:
+        """Complete new rows by the first chain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        completed : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = numeric_table(self, X, reset=False)
+        return self._completed(X, self._chains[:1])[0]
+
+    def transform_all(self, X) -> np.ndarray:
+        """Complete new rows by every chain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        completed : ndarray of shape (n_imputations, n_samples, n_features)
+            Always an array, whatever `set_output` says.
+        """
+        check_is_fitted(self)
+        X = numeric_table(self, X, reset=False)
+        return self._completed(X, self._chains)
+
+    def _run(self, X, y) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Fit all chains; the checked table and the codes that each chain ended with."""
+        self._check_parameters()
+        if self.use_target:
+            X, y = labelled_table(self, X, y)
+        else:
+            X, y = numeric_table(self, X, reset=True), None
+        if np.isnan(X).all():
+            raise ValueError("X has no observed value in any row, so nothing can be learnt from it.")
+        names = getattr(self, "feature_names_in_", None)
+        kinds = declared_kinds(X, names, binary=self.binary, categorical=self.categorical, ordinal=self.ordinal)
+        table, kinds = (X, kinds) if y is None else self._with_target(X, y, kinds)
+        coding = Coding.learn(table, kinds)
+        self._warn_of_empty(coding.kinds, names)
+        codes = coding.encode(table)
+        predictors = self._resolve_predictors(table, X.shape[1])
+        plan = chains.Plan(
+            coding=coding,
+            observed=[np.sort(column[~np.isnan(column)]) for column in codes.T],
+            places=[coding.places(np.flatnonzero(row)) for row in predictors],
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            n_sweeps=self.n_sweeps,
+            numeric=self.numeric,
+            n_donors=self.n_donors,
+            ridge=self.ridge,
+            sampling=self.sampling,
+        )
+        jobs = (delayed(chains.run)(plan, codes, number) for number in range(self.n_imputations))
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        ended = list(tracked(parallel(jobs), self.n_imputations, "chains", self.verbose))
+
+        self._plan, self._chains = plan, [chain for chain, _ in ended]
+        self.kinds_ = coding.kinds[: X.shape[1]]
+        self.predictors_ = predictors
+        self.chain_means_ = np.stack([chain.means[:, : X.shape[1]] for chain in self._chains])
+        self.chain_variances_ = np.stack([chain.variances[:, : X.shape[1]] for chain in self._chains])
+        return X, [state for _, state in ended]
+
+    @staticmethod
+    def _with_target(X, y, kinds):
+        """The table with the target as its last column, and the kinds of its columns."""
+        if type_of_target(y).startswith("continuous"):
+            return np.column_stack([X, y]), [*kinds, "numeric"]
+        classes, codes = np.unique(y, return_inverse=True)
+        return np.column_stack([X, codes]), [*kinds, "binary" if len(classes) == 2 else "categorical"]
+
+    def _resolve_predictors(self, table: np.ndarray, d: int) -> np.ndarray:
+        """Which columns predict which, the target included."""
+        width = table.shape[1]
+        if isinstance(self.predictors, str) and self.predictors == "selected":
+            chosen = select_predictors(table, self.mincor, self.minpuc, self.correlation)
+            complete = ~np.isnan(table).any(axis=0)  # gaps may come later, so these need predictors too
+            chosen[complete] = association(table, self.correlation, include_response=False)[complete] > self.mincor
+        elif isinstance(self.predictors, str) and self.predictors == "all":
+            chosen = np.ones((width, width), bool)
+        else:
+            given = np.asarray(self.predictors, dtype=bool)
+            if given.shape != (d, d):
+                raise ValueError(
+                    f"predictors must be 'all', 'selected' or a matrix with a row and a column for each of the {d} "
+                    f"columns of X, got {self.predictors!r}."
+                )
+            chosen = np.ones((width, width), bool)
+            chosen[:d, :d] = given
+        np.fill_diagonal(chosen, False)
+        return chosen
+
+    def _completed(self, X: np.ndarray, wanted) -> np.ndarray:
+        """Completions of new rows by some chains."""
+        coding = self._plan.coding
+        codes = coding.encode(X)
+        rows = np.flatnonzero(np.isnan(codes).any(axis=1))
+        unknown = np.full((len(rows), len(coding.kinds) - X.shape[1]), np.nan)  # new rows have no target
+        codes, keys = np.column_stack([codes[rows], unknown]), row_keys(X[rows])
+        jobs = (delayed(chains.replay)(self._plan, chain, codes, keys) for chain in wanted)
+        out = np.repeat(X[None], len(wanted), axis=0)
+        for k, state in enumerate(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)):
+            out[k, rows] = self._filled(X[rows], state)
+        return out
+
+    def _filled(self, X: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """``X`` with its gaps filled from codes; observed cells stay what they were, to the last bit."""
+        coding = self._plan.coding
+        gaps = np.isnan(coding.encode(X))
+        out = X.copy()
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+            rows = gaps[:, j]
+            out[rows, j] = coding.decode(state[rows, j], j)
+        return out
+
+    def _check_parameters(self) -> None:
+        for name in ("n_imputations", "n_sweeps", "n_donors"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number from 1 up, got {value!r}.")
+        for name, words in (
+            ("numeric", ("linear", "pmm")),
+            ("sampling", ("proper", "plug-in", "expected")),
+            ("correlation", METHODS),
+        ):
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
+        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and float(self.ridge) > 0):
+            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
+
+    @staticmethod
+    def _warn_of_empty(kinds, names) -> None:
+        empty = [
+            str(j) if names is None or j >= len(names) else repr(str(names[j]))
+            for j, k in enumerate(kinds)
+            if k == "empty"
+        ]
+        if empty:
+            warnings.warn(
+                f"No value was observed in column {', '.join(empty)} of X: its gaps are filled with 0 and it predicts "
+                f"nothing. Drop the column to silence this.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,175 @@
+"""How the columns of a table enter the regressions: kinds, levels, and standardised design columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+DISCRETE = ("binary", "categorical", "ordinal")
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What was learnt about each column of a table.
+
+    In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
+    In the design a column takes no place (constant, or never observed), one (numeric, binary, ordinal), or one
+    for each level but the first (categorical); all are standardised, so that one ridge fits all.
+
+    Attributes
+    ----------
+    kinds : list of {"numeric", "binary", "categorical", "ordinal", "constant", "empty"}
+    levels : list of ndarray
+        Sorted values of a discrete column, nothing for others.
+    location, scale : ndarray of shape (n_columns,)
+        Of numeric columns; the value of a constant one is its location.
+    blocks : list of slice
+        The places of each column in the design; place 0 is the intercept.
+    centre, spread : ndarray of shape (n_places,)
+    """
+
+    kinds: list[str]
+    levels: list[np.ndarray]
+    location: np.ndarray
+    scale: np.ndarray
+    blocks: list[slice]
+    centre: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:
+        """The coding of a table; ``declared`` are the kinds of its columns, if they vary."""
+        kinds, levels = [], []
+        location, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        for j, kind in enumerate(declared):
+            values = np.unique(X[~np.isnan(X[:, j]), j])
+            kinds.append("empty" if len(values) == 0 else "constant" if len(values) == 1 else kind)
+            levels.append(values if kinds[j] in DISCRETE else np.empty(0))
+            if kinds[j] == "constant":
+                location[j] = values[0]
+            elif kinds[j] == "numeric":
+                observed = X[~np.isnan(X[:, j]), j]
+                largest = np.abs(observed).max()  # in units of it, squares cannot overflow
+                location[j], scale[j] = largest * np.mean(observed / largest), largest * np.std(observed / largest)
+                if not scale[j] > 1e-13 * largest:  # nothing but rounding: a constant
+                    kinds[j] = "constant"
+                    location[j], scale[j] = observed[0], 1.0
+        widths = [_width(kind, known) for kind, known in zip(kinds, levels, strict=True)]
+        starts = np.concatenate([[1], 1 + np.cumsum(widths)]).astype(int)
+        blocks = [slice(a, b) for a, b in pairwise(starts)]
+        raw = cls(kinds, levels, location, scale, blocks, np.zeros(starts[-1]), np.ones(starts[-1]))
+        return raw._standardised(raw.encode(X))
+
+    def encode(self, X: np.ndarray) -> np.ndarray:
+        """Codes of a table. A value that is none of a discrete column's levels is a gap.
+
+        The table may lack the last columns, as new rows lack the target.
+        """
+        codes = np.empty_like(X)
+        for j, kind in enumerate(self.kinds[: X.shape[1]]):
+            if kind in DISCRETE:
+                place = np.searchsorted(self.levels[j], X[:, j]).clip(max=len(self.levels[j]) - 1)
+                codes[:, j] = np.where(self.levels[j][place] == X[:, j], place, np.nan)
+            else:
+                codes[:, j] = (X[:, j] - self.location[j]) / self.scale[j]
+        return codes
+
+    def decode(self, codes: np.ndarray, j: int) -> np.ndarray:
+        """Values of column ``j`` from its codes."""
+        if self.kinds[j] in DISCRETE:
+            return self.levels[j][codes.astype(int)]
+        return self.location[j] + self.scale[j] * codes
+
+    def write(self, design: np.ndarray, rows, codes: np.ndarray, j: int) -> None:
+        """Put the codes of column ``j`` at some rows into its places of the design."""
+        block = self.blocks[j]
+        if block.start == block.stop:
+            return
+        if self.kinds[j] == "categorical":
+            values = (codes == np.arange(1, len(self.levels[j]))[:, None]).astype(float)
+        else:
+            values = codes[None]
+        design[block, rows] = (values - self.centre[block, None]) / self.spread[block, None]
+
+    def design(self, codes: np.ndarray) -> np.ndarray:
+        """The design of codes without gaps, (n_places, n_rows)."""
+        design = np.ones((len(self.centre), len(codes)))
+        for j in range(codes.shape[1]):
+            self.write(design, slice(None), codes[:, j], j)
+        return design
+
+    def places(self, columns) -> np.ndarray:
+        """The places in the design of the intercept and some columns."""
+        return np.concatenate([[0], *(np.arange(self.blocks[k].start, self.blocks[k].stop) for k in columns)]).astype(
+            int
+        )
+
+    def _standardised(self, codes: np.ndarray) -> Coding:
+        """This coding with the mean and deviation of each design column over the observed cells."""
+        for j in range(codes.shape[1]):
+            block = self.blocks[j]
+            observed = codes[~np.isnan(codes[:, j]), j]
+            design = np.ones((len(self.centre), len(observed)))
+            self.write(design, slice(None), observed, j)
+            if block.start < block.stop:
+                self.centre[block], self.spread[block] = design[block].mean(axis=1), design[block].std(axis=1)
+        return self
+
+
+def _width(kind: str, levels) -> int:
+    if kind == "categorical":
+        return len(levels) - 1
+    return 0 if kind in ("constant", "empty") else 1
+
+
+def declared_kinds(X: np.ndarray, names, *, binary, categorical, ordinal) -> list[str]:
+    """The kind of each column, as the parameters of `ChainedEquations` declare it."""
+    kinds = ["numeric"] * X.shape[1]
+    lists = {"categorical": categorical, "ordinal": ordinal}
+    if isinstance(binary, str):
+        if binary != "auto":
+            raise ValueError(f"binary must be 'auto' or a list of columns, got {binary!r}.")
+    else:
+        lists["binary"] = binary
+    for kind, columns in lists.items():
+        if isinstance(columns, str):
+            raise ValueError(f"{kind} must be a list of columns, got {columns!r}. Write [{columns!r}] for one column.")
+        for column in [] if columns is None else columns:
+            j = column_index(column, names, X.shape[1], kind)
+            if kinds[j] != "numeric":
+                raise ValueError(
+                    f"Column {column!r} is declared both {kinds[j]} and {kind}. Leave it in one list only."
+                )
+            kinds[j] = kind
+    for j in range(X.shape[1]):
+        values = np.unique(X[~np.isnan(X[:, j]), j])
+        if kinds[j] == "binary" and len(values) > 2:
+            raise ValueError(
+                f"Column {_label(j, names)} is declared binary but holds {len(values)} different values. "
+                f"Declare it categorical, or leave it out of binary."
+            )
+        if isinstance(binary, str) and kinds[j] == "numeric" and len(values) == 2 and (values == [0, 1]).all():
+            kinds[j] = "binary"
+        if kinds[j] == "categorical" and len(values) == 2:
+            kinds[j] = "binary"  # the same model, with the faster fit
+    return kinds
+
+
+def column_index(column, names, n_columns: int, parameter: str) -> int:
+    """The place of a column given by name or by number."""
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(f"{parameter} names column {column!r}, but X has no column names. Give its number.")
+        found = np.flatnonzero(np.asarray(names) == column)
+        if not len(found):
+            raise ValueError(f"{parameter} names column {column!r}, which X does not have.")
+        return int(found[0])
+    if not -n_columns <= column < n_columns:
+        raise ValueError(f"{parameter} holds column {column}, but X has {n_columns} columns.")
+    return int(column) % n_columns
+
+
+def _label(j: int, names) -> str:
+    return repr(str(names[j])) if names is not None else str(j)

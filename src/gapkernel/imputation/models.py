@@ -1,0 +1,262 @@
+"""One column given the others: regressions with a posterior draw of their parameters.
+
+Each ``fit_*`` takes a design, (n_places, n_rows) with the intercept first, and returns a model with parameters
+drawn from their posterior (or at its mode). A model then turns uniform numbers, one for each row, into values
+of the column; without numbers it gives the expected value, or the likeliest level.
+
+The slopes have a normal prior around zero, worth ``ridge`` rows of evidence, and the intercept a flat one. It
+keeps separated classes, dependent columns and fewer rows than columns well defined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from gapkernel.compute.regression import logistic_terms, scores, weighted_gram, weighted_sum
+
+_FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
+_FLAT = 1e-8  # the prior precision of an intercept: none but for rounding
+_MAX_NEWTON = 50
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A column that holds one value."""
+
+    value: float
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        return np.full(design.shape[1], self.value)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A normal law around a linear predictor."""
+
+    beta: np.ndarray
+    deviation: float
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        mean = scores(design, self.beta[None])[0]
+        return mean if uniform is None else mean + self.deviation * ndtri(uniform)
+
+
+@dataclass(frozen=True)
+class MeanMatching:
+    """The value of an observed row whose prediction is among the nearest.
+
+    Observed rows are predicted at the posterior mode and rows with a gap at a posterior draw (type 1 matching).
+    All rows as near as the last of the ``n_donors`` nearest are donors, so that ties have the same chance.
+    """
+
+    beta: np.ndarray
+    predictions: np.ndarray
+    values: np.ndarray
+    n_donors: int
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        target = scores(design, self.beta[None])[0]
+        first, end = self._donors(target)
+        if uniform is None:
+            total = np.concatenate([[0.0], np.cumsum(self.values)])
+            return (total[end] - total[first]) / (end - first)
+        return self.values[first + ((end - first) * uniform).astype(int)]
+
+    def _donors(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the donors of each target begin and end among the sorted predictions."""
+        known = np.concatenate([[-np.inf], self.predictions, [np.inf]])
+        below = np.searchsorted(self.predictions, target)  # the nearest prediction to the left, in `known`
+        above, radius = below + 1, np.zeros(len(target))
+        for _ in range(min(self.n_donors, len(self.predictions))):
+            left, right = target - known[below], known[above] - target
+            radius = np.minimum(left, right)
+            below, above = below - (left <= right), above + (left > right)
+        slack = 1e-12 * (1.0 + np.abs(target))
+        first = np.searchsorted(self.predictions, target - radius - slack, side="left")
+        end = np.searchsorted(self.predictions, target + radius + slack, side="right")
+        return first, end
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Level 1 with the logistic probability, else level 0."""
+
+    beta: np.ndarray
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        eta = scores(design, self.beta[None])[0]
+        return (eta > 0).astype(float) if uniform is None else (uniform < expit(eta)).astype(float)
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    """One level of several; level 0 has score 0, each other level its own coefficients."""
+
+    beta: np.ndarray
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        return _pick(_softmax(scores(design, self.beta)), uniform)
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Ordered levels climbed step by step: past level k, given that it was reached, with logistic probability.
+
+    The continuation ratio model: common slopes and one intercept for each step.
+    """
+
+    steps: np.ndarray
+    slopes: np.ndarray
+
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        passed = expit(scores(design[1:], self.slopes[None]) + self.steps[:, None])
+        certain = np.ones((1, design.shape[1]))
+        reached = np.cumprod(np.vstack([certain, passed]), axis=0)
+        return _pick(reached * np.vstack([1.0 - passed, certain]), uniform)
+
+
+def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:
+    """Bayesian linear regression."""
+    _, drawn, deviation = _linear_posterior(design, y, ridge, random)
+    return Linear(drawn, deviation)
+
+
+def fit_mean_matching(design, y, ridge, random: np.random.Generator | None, n_donors: int) -> MeanMatching:
+    """Predictive mean matching."""
+    mode, drawn, _ = _linear_posterior(design, y, ridge, random)
+    predictions = scores(design, mode[None])[0]
+    order = np.argsort(predictions, kind="stable")
+    return MeanMatching(drawn, predictions[order], y[order], n_donors)
+
+
+def _linear_posterior(design, y, ridge, random):
+    """Mode and draw of the coefficients, and a draw of the residual deviation.
+
+    sigma*^2 = s^2 nu / chi2_nu and beta* ~ N(mode, sigma*^2 (A'A + ridge)^-1), with s^2 = (RSS + ridge |beta|^2) / nu
+    and nu the number of rows less the effective number of coefficients.
+    """
+    gram = weighted_gram(design, np.ones(len(y)))
+    precision = _with_prior(gram, ridge)
+    mode = np.linalg.solve(precision, weighted_sum(design, y))
+    residual = y - scores(design, mode[None])[0]
+    scatter = np.sum(residual**2) + ridge * np.sum(mode[1:] ** 2)
+    dof = len(y) - np.trace(np.linalg.solve(precision, gram))
+    variance = min(scatter / max(dof, 1e-3), np.var(y))  # no worse than without predictors
+    if random is None:
+        return mode, mode, np.sqrt(variance)
+    dof = max(dof, _FEWEST_DOF)
+    deviation = np.sqrt(variance * dof / random.chisquare(dof))
+    return mode, mode + deviation * _normal_draw(precision, random), deviation
+
+
+def fit_logistic(design, y, ridge, random: np.random.Generator | None, start=None) -> Logistic:
+    """Logistic regression, its posterior taken as normal around the mode."""
+    mode, precision = _logistic_mode(design, y, ridge, start)
+    return Logistic(mode if random is None else mode + _normal_draw(precision, random))
+
+
+def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | None) -> Multinomial:
+    """Multinomial logistic regression, its posterior taken as normal around the mode."""
+    p = design.shape[0]
+    chosen = (y == np.arange(1, n_levels)[:, None]).astype(float)
+    rest = len(y) - chosen.sum()
+    beta = np.zeros((n_levels - 1, p))
+    beta[:, 0] = np.log((chosen.sum(axis=1) + 0.5) / (rest + 0.5))  # the frequencies, to begin near the mode
+
+    def terms(flat):
+        coefficients = flat.reshape(n_levels - 1, p)
+        probability = _softmax(scores(design, coefficients))
+        own = np.take_along_axis(probability, y.astype(int)[None], axis=0)
+        probability = probability[1:]
+        gradient = np.concatenate([weighted_sum(design, level) for level in chosen - probability])
+        information = np.empty((n_levels - 1, p, n_levels - 1, p))
+        for a in range(n_levels - 1):
+            for b in range(a, n_levels - 1):
+                block = weighted_gram(design, probability[a] * ((a == b) - probability[b]))
+                information[a, :, b, :] = information[b, :, a, :] = block
+        return np.log(np.maximum(own, 1e-300)).sum(), gradient, information.reshape(flat.size, flat.size)
+
+    penalty = np.tile(_prior(p, ridge), n_levels - 1)
+    mode, precision = _newton(terms, penalty, beta.ravel())
+    drawn = mode if random is None else mode + _normal_draw(precision, random)
+    return Multinomial(drawn.reshape(n_levels - 1, p))
+
+
+def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | None) -> Sequential:
+    """The ordinal model: a logistic regression on every step that a row took or did not take."""
+    reached = [np.flatnonzero(y >= k) for k in range(n_levels - 1)]
+    rows = np.concatenate(reached)
+    step = np.repeat(np.arange(n_levels - 1), [len(part) for part in reached])
+    steps = (step == np.arange(n_levels - 1)[:, None]).astype(float)
+    stacked = np.vstack([steps, design[1:, rows]])
+    passed = (y[rows] > step).astype(float)
+    penalty = np.concatenate([np.full(n_levels - 1, _FLAT), np.full(len(design) - 1, ridge)])
+    mode, precision = _newton(lambda beta: logistic_terms(stacked, passed, beta), penalty, np.zeros(len(stacked)))
+    drawn = mode if random is None else mode + _normal_draw(precision, random)
+    return Sequential(drawn[: n_levels - 1], drawn[n_levels - 1 :])
+
+
+def _prior(n_coefficients: int, ridge: float) -> np.ndarray:
+    penalty = np.full(n_coefficients, ridge)
+    penalty[0] = _FLAT
+    return penalty
+
+
+def _with_prior(gram: np.ndarray, ridge: float) -> np.ndarray:
+    return gram + np.diag(_prior(len(gram), ridge))
+
+
+def _logistic_mode(design, y, ridge, start):
+    share = (y.sum() + 0.5) / (len(y) + 1.0)
+    if start is None:
+        start = np.zeros(len(design))
+        start[0] = np.log(share / (1.0 - share))
+    return _newton(lambda beta: logistic_terms(design, y, beta), _prior(len(design), ridge), start)
+
+
+def _newton(terms, penalty: np.ndarray, start: np.ndarray):
+    """Mode and precision of a penalised likelihood: Newton steps (IRLS), halved while they do not climb."""
+
+    def penalised(beta):
+        log_likelihood, gradient, information = terms(beta)
+        objective = log_likelihood - 0.5 * np.sum(penalty * beta**2)
+        return objective, gradient - penalty * beta, information + np.diag(penalty)
+
+    beta = start
+    objective, gradient, precision = penalised(beta)
+    for _ in range(_MAX_NEWTON):
+        step = np.linalg.solve(precision, gradient)
+        if gradient @ step < 1e-4:  # within a hundredth of a posterior deviation: this step ends far below that
+            return beta + step, precision
+        for _ in range(20):
+            proposal = penalised(beta + step)
+            if proposal[0] >= objective:
+                break
+            step = 0.5 * step
+        beta = beta + step
+        objective, gradient, precision = proposal
+    return beta, precision
+
+
+def _normal_draw(precision: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A draw of N(0, precision^-1)."""
+    factor = np.linalg.cholesky(precision)
+    return np.linalg.solve(factor.T, random.standard_normal(len(precision)))
+
+
+def _softmax(free: np.ndarray) -> np.ndarray:
+    """Probabilities of all levels, (n_levels, n_rows), level 0 with score 0."""
+    full = np.vstack([np.zeros((1, free.shape[1])), free])
+    full = np.exp(full - full.max(axis=0))
+    return full / full.sum(axis=0)
+
+
+def _pick(probability: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+    """The level in whose share of (0, 1) the uniform number falls."""
+    if uniform is None:
+        return probability.argmax(axis=0).astype(float)
+    passed = uniform > np.cumsum(probability, axis=0)[:-1]
+    return passed.sum(axis=0).astype(float)

@@ -1,0 +1,162 @@
+"""Which columns may predict which: the quick selection of mice, by correlation and by usable cases."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import kendalltau, rankdata
+from sklearn.utils import check_array
+
+from gapkernel.missingness import pairs
+
+METHODS = ("kendall", "pearson", "spearman")
+
+
+def usable_cases(X) -> np.ndarray:
+    """Proportion of usable cases: of the rows that miss column j, how many have column k.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        NaN marks a gap.
+
+    Returns
+    -------
+    puc : ndarray of shape (n_features, n_features)
+        Entry (j, k) is for target j and predictor k. NaN where the target has no gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.imputation import usable_cases
+    >>> usable_cases([[1.0, np.nan], [2.0, 5.0], [np.nan, np.nan]])
+    array([[0. , 0. ],
+           [0.5, 0. ]])
+    """
+    counts = pairs(X)
+    gaps = counts.mr + counts.mm
+    return np.divide(counts.mr, gaps, out=np.full(gaps.shape, np.nan), where=gaps > 0)
+
+
+def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_response=True) -> np.ndarray:
+    """Choose the predictors of each incomplete column.
+
+    Column k may predict column j if the larger of two absolute correlations, over the rows that have both, is
+    above ``mincor``: of the values of j and k, and of the response indicator of j (is it observed?) and the
+    values of k; and if its proportion of usable cases is not below ``minpuc``. A correlation that is not
+    defined, for instance with a constant, counts as 0. With ``method="pearson"`` this is ``quickpred`` of the R
+    package mice.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        NaN marks a gap.
+    mincor : float or array-like, default=0.1
+        Least absolute correlation; one number, one for each target, or one for each pair.
+    minpuc : float or array-like, default=0.0
+        Least proportion of usable cases, in the same forms.
+    method : {"kendall", "pearson", "spearman"}, default="kendall"
+        The correlation; Kendall's is tau-b.
+    include_response : bool, default=True
+        False leaves the response indicator out.
+
+    Returns
+    -------
+    predictors : ndarray of bool of shape (n_features, n_features)
+        Row j marks the predictors of column j. The row of a column without gaps is False throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.imputation import select_predictors
+    >>> X = np.array([[1.0, 2.0, 1.0], [2.0, 4.1, 0.0], [3.0, np.nan, 1.0], [4.0, 8.2, 0.0], [5.0, 9.9, 1.0]])
+    >>> select_predictors(X, mincor=0.5)
+    array([[False, False, False],
+           [ True, False, False],
+           [False, False, False]])
+    """
+    X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+    missing = np.isnan(X)
+    d = X.shape[1]
+    strength = association(X, method, include_response)
+    chosen = strength > _thresholds(mincor, d, "mincor")
+    with np.errstate(invalid="ignore"):
+        chosen &= ~(usable_cases(X) < _thresholds(minpuc, d, "minpuc"))
+    np.fill_diagonal(chosen, False)
+    chosen[~missing.any(axis=0)] = False
+    return chosen
+
+
+def association(X: np.ndarray, method: str, include_response: bool = True) -> np.ndarray:
+    """Absolute pairwise correlation of targets (rows) and predictors (columns), 0 where undefined."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
+    strength = np.abs(pairwise_correlation(X, X, method))
+    if include_response:
+        response = 1.0 - np.isnan(X)
+        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, method)))
+    return np.nan_to_num(strength)
+
+
+def pairwise_correlation(left: np.ndarray, right: np.ndarray, method: str) -> np.ndarray:
+    """Correlation of each column of one table with each of another, over the rows that have both."""
+    if method == "pearson":
+        return _pearson(left, right)
+    out = np.full((left.shape[1], right.shape[1]), np.nan)
+    if method == "kendall":
+        two_left, two_right = _two_valued(left), _two_valued(right)
+        quick = np.outer(two_left, two_right)
+        out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()  # tau-b of a 2x2 table is phi
+    else:
+        quick = np.zeros(out.shape, bool)
+    for j, k in np.argwhere(~quick):
+        if left is right and k < j and not quick[k, j]:
+            out[j, k] = out[k, j]
+            continue
+        both = ~(np.isnan(left[:, j]) | np.isnan(right[:, k]))
+        x, y = left[both, j], right[both, k]
+        if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+            continue
+        if method == "kendall":
+            out[j, k] = kendalltau(x, y).statistic
+        else:
+            out[j, k] = _pearson(rankdata(x)[:, None], rankdata(y)[:, None])[0, 0]
+    return out
+
+
+def _pearson(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of pairwise complete rows, by sums over all pairs at once."""
+    seen_left, seen_right = ~np.isnan(left) * 1.0, ~np.isnan(right) * 1.0
+    x, y = _centred(left), _centred(right)
+    n = seen_left.T @ seen_right
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sum_x, sum_y = x.T @ seen_right, seen_left.T @ y
+        cov = x.T @ y - sum_x * sum_y / n
+        var_x = (x**2).T @ seen_right - sum_x**2 / n
+        var_y = seen_left.T @ y**2 - sum_y**2 / n
+        rounding = 1e-12 * n
+        varies = (var_x > rounding) & (var_y > rounding)
+        return np.where(varies, np.clip(cov / np.sqrt(var_x * var_y), -1.0, 1.0), np.nan)
+
+
+def _centred(X: np.ndarray) -> np.ndarray:
+    """Standardised columns with 0 in the gaps; keeps the sums of `_pearson` free of cancellation."""
+    observed = ~np.isnan(X)
+    count = np.maximum(observed.sum(axis=0), 1)
+    values = np.where(observed, X, 0.0)
+    values = np.where(observed, values - values.sum(axis=0) / count, 0.0)
+    spread = np.sqrt((values**2).sum(axis=0) / count)
+    return values / np.where(spread > 0, spread, 1.0)
+
+
+def _two_valued(X: np.ndarray) -> np.ndarray:
+    return np.array([len(np.unique(column[~np.isnan(column)])) <= 2 for column in X.T], dtype=bool)
+
+
+def _thresholds(value, d: int, name: str) -> np.ndarray:
+    """A threshold for each pair: one number, one for each target (row), or a whole matrix."""
+    value = np.asarray(value, dtype=np.float64)
+    if value.ndim == 1 and len(value) == d:
+        value = value[:, None]
+    if value.shape not in ((), (d, 1), (d, d)):
+        raise ValueError(f"{name} must be a number, {d} numbers or a {d} x {d} matrix, got shape {value.shape}.")
+    return np.broadcast_to(value, (d, d))

@@ -1,0 +1,95 @@
+"""The ready baselines, and naive Bayes that passes over gaps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.svm import SVC
+
+from gapkernel.estimators import CategoricalNaiveBayes
+from gapkernel.imputation import BASELINES, baseline
+
+nan = np.nan
+X = np.array([[1.0, 0.0, 2.0], [nan, 1.0, 4.0], [3.0, nan, 4.0], [5.0, 1.0, nan]])
+
+
+def columns(name, **options):
+    return baseline(name, categorical=[1], scale=False, **options).fit_transform(X)
+
+
+def test_mean_and_mode():
+    # the categories come first, then the numeric columns; means 3 and 10/3, mode 1
+    assert_allclose(columns("mean"), [[0, 1, 2], [1, 3, 4], [1, 3, 4], [1, 5, 10 / 3]])
+
+
+def test_zero():
+    assert_allclose(columns("zero"), [[0, 1, 2], [1, 0, 4], [0, 3, 4], [1, 5, 0]])
+
+
+def test_rbf1_is_mean_and_mode_with_unary_categories():
+    assert_allclose(columns("rbf1"), [[1, 0, 1, 2], [0, 1, 3, 4], [0, 1, 3, 4], [0, 1, 5, 10 / 3]])
+
+
+def test_rbf2_is_zero_with_indicators():
+    expected = [
+        [1, 0, 0, 1, 2, 0, 0],
+        [0, 1, 0, 0, 4, 1, 0],
+        [0, 0, 1, 3, 4, 0, 0],
+        [0, 1, 0, 5, 0, 0, 1],
+    ]
+    assert_allclose(columns("rbf2"), expected)
+
+
+def test_the_mean_with_indicators():
+    assert_allclose(columns("mean_indicator")[:, 3:], [[1, 2, 0, 0], [3, 4, 1, 0], [3, 4, 0, 0], [5, 10 / 3, 0, 1]])
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_ends_in_an_estimator_and_meets_new_gaps(name):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 60)
+    table = pd.DataFrame(random.standard_normal((60, 3)) + y[:, None], columns=list("abc"))
+    table["d"] = random.integers(0, 3, 60).astype(float)
+    gappy = table.mask(random.random(table.shape) < 0.2)
+    model = baseline(name, SVC(), categorical=["d"]).fit(gappy, y)
+    assert model.score(gappy, y) > 0.6
+    complete = baseline(name, SVC(), categorical=["d"]).fit(table, y)
+    assert len(complete.predict(gappy)) == 60
+
+
+def test_an_unknown_baseline_is_refused():
+    with pytest.raises(ValueError, match="name must be one of"):
+        baseline("median")
+
+
+def test_naive_bayes_is_scikit_learns_without_gaps():
+    random = np.random.default_rng(0)
+    table, y = random.integers(0, 3, (100, 4)), random.integers(0, 3, 100)
+    ours, theirs = CategoricalNaiveBayes().fit(table, y), CategoricalNB().fit(table, y)
+    assert_allclose(ours.predict_proba(table), theirs.predict_proba(table))
+
+
+def test_naive_bayes_leaves_gaps_out():
+    random = np.random.default_rng(0)
+    table, y = random.integers(0, 3, (100, 4)).astype(float), random.integers(0, 2, 100)
+    model = CategoricalNaiveBayes().fit(table, y)
+    narrow = CategoricalNaiveBayes().fit(table[:, :2], y)
+    gappy = table.copy()
+    gappy[:, 2:] = nan
+    assert_allclose(model.predict_proba(gappy), narrow.predict_proba(table[:, :2]))
+    assert_allclose(model.predict_proba(np.full((1, 4), nan))[0], np.bincount(y) / 100)
+    unseen = table.copy()
+    unseen[:, 2:] = 9.0
+    assert_array_equal(model.predict(unseen), model.predict(gappy))
+
+
+def test_naive_bayes_counts_observed_cells_only():
+    # class 0 has column values 0, 0, gap; class 1 has 1, gap, gap; alpha 1: (2+1)/(2+2) and (0+1)/(1+2) for value 0
+    model = CategoricalNaiveBayes().fit([[0.0], [0.0], [nan], [1.0], [nan], [nan]], [0, 0, 0, 1, 1, 1])
+    assert_allclose(np.exp(model.feature_log_prob_[0]), [[3 / 4, 1 / 4], [1 / 3, 2 / 3]])
+
+
+def test_naive_bayes_names_a_bad_alpha():
+    with pytest.raises(ValueError, match="alpha must be a positive number"):
+        CategoricalNaiveBayes(alpha=0).fit([[0.0], [1.0]], [0, 1])

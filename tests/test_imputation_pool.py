@@ -1,0 +1,285 @@
+"""One predictor from many completed tables: against doing it by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC
+
+import gapkernel as gk
+
+nan = np.nan
+CHAINS = gk.ChainedEquations(n_imputations=4, n_sweeps=2, random_state=0)
+
+
+def problem(n=90, n_classes=2, gap_rate=0.2, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, n_classes, n)
+    X = random.standard_normal((n, 4)) + 1.2 * np.eye(max(n_classes, 4))[y, :4]
+    X[:, 3] += X[:, 2]
+    gaps = random.random(X.shape) < gap_rate
+    return np.where(gaps, nan, X), y
+
+
+def by_hand(X, new, y=None):
+    """The completions that the pooled predictors work with."""
+    imputer = clone(CHAINS)
+    return imputer.fit_transform_all(X, y), imputer.transform_all(new)
+
+
+@pytest.fixture(params=[2, 3], ids=["two classes", "three classes"])
+def classes(request):
+    X, y = problem(n_classes=request.param)
+    new, _ = problem(40, request.param, seed=1)
+    return X, y, new
+
+
+# --- against doing it by hand --------------------------------------------------------------------------------------
+
+
+def test_stack_is_one_machine_on_all_completions(classes):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    hand = LogisticRegression().fit(np.vstack(train), np.tile(y, 4), sample_weight=np.full(4 * len(y), 0.25))
+    model = gk.MultipleImputationClassifier(LogisticRegression(), CHAINS, pooling="stack").fit(X, y)
+    probability = np.mean([hand.predict_proba(part) for part in test], axis=0)
+    assert_allclose(model.predict_proba(new), probability)
+    assert_array_equal(model.predict(new), probability.argmax(axis=1))
+
+
+def test_stack_of_an_svm_is_the_papers_with_c_times_m(classes):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    hand = SVC(C=2.0, gamma=0.2, tol=1e-9).fit(np.vstack(train), np.tile(y, 4))  # 1MI: every copy counts once
+    model = gk.MultipleImputationClassifier(SVC(C=8.0, gamma=0.2, tol=1e-9), CHAINS, pooling="stack").fit(X, y)
+    assert_allclose(
+        model.decision_function(new), np.mean([hand.decision_function(part) for part in test], axis=0), atol=1e-5
+    )
+
+
+def test_stack_without_weights_is_plain(classes):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    hand = KNeighborsClassifier(7).fit(np.vstack(train), np.tile(y, 4))
+    model = gk.MultipleImputationClassifier(KNeighborsClassifier(7), CHAINS, pooling="stack").fit(X, y)
+    assert_allclose(model.predict_proba(new), np.mean([hand.predict_proba(part) for part in test], axis=0))
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.3), LogisticRegression()], ids=["svm", "logistic"])
+def test_average_is_the_mean_of_machines_on_their_own_completions(classes, estimator):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    machines = [clone(estimator).fit(part, y) for part in train]
+    values = np.mean([machine.decision_function(part) for machine, part in zip(machines, test, strict=True)], axis=0)
+    model = gk.MultipleImputationClassifier(estimator, CHAINS, pooling="average").fit(X, y)
+    assert_allclose(model.decision_function(new), values)
+    if isinstance(estimator, SVC):
+        pooled = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        assert_array_equal(model.predict(new), pooled)
+
+
+def test_vote_counts_the_machines_classes(classes):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    answers = np.stack([SVC().fit(part, y).predict(other) for part, other in zip(train, test, strict=True)])
+    shares = np.stack([(answers == c).mean(axis=0) for c in np.unique(y)], axis=1)
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling="vote").fit(X, y)
+    assert_allclose(model.predict_proba(new), shares)
+    assert_array_equal(model.predict(new), shares.argmax(axis=1))
+    assert not hasattr(model, "decision_function")
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.2), gk.SVC(gamma=0.2), gk.SVC(kernel="rbf", gamma=0.2)], ids=repr)
+def test_kernel_is_one_machine_on_the_mean_gram(classes, estimator):
+    X, y, new = classes
+    train, test = by_hand(X, new)
+    gram = np.mean([rbf_kernel(part, gamma=0.2) for part in train], axis=0)
+    cross = np.mean([rbf_kernel(part, other, gamma=0.2) for part, other in zip(test, train, strict=True)], axis=0)
+    hand = SVC(kernel="precomputed").fit(gram, y)
+    model = gk.MultipleImputationClassifier(estimator, CHAINS, pooling="kernel").fit(X, y)
+    assert_allclose(model.decision_function(new), hand.decision_function(cross))
+    assert_array_equal(model.predict(new), hand.predict(cross))
+
+
+def test_regression_by_hand():
+    X, _ = problem()
+    y = np.nan_to_num(X) @ [1.0, 2.0, 0.0, -1.0]
+    new, _ = problem(30, seed=1)
+    train, test = by_hand(X, new)
+    stacked = Ridge().fit(np.vstack(train), np.tile(y, 4), sample_weight=np.full(4 * len(y), 0.25))
+    answers = {
+        "stack": [stacked.predict(part) for part in test],
+        "average": [Ridge().fit(a, y).predict(b) for a, b in zip(train, test, strict=True)],
+    }
+    for pooling, each in answers.items():
+        model = gk.MultipleImputationRegressor(Ridge(), CHAINS, pooling=pooling).fit(X, y)
+        assert_allclose(model.predict(new), np.mean(each, axis=0))
+        assert_allclose(model.between_variance(new), np.var(each, axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("estimator", [SVR(gamma=0.2), gk.SVR(gamma=0.2), gk.KernelRidge(kernel="linear")], ids=repr)
+def test_kernels_of_regressors(estimator):
+    X, _ = problem()
+    y = np.nan_to_num(X) @ [1.0, 2.0, 0.0, -1.0]
+    model = gk.MultipleImputationRegressor(estimator, CHAINS, pooling="kernel").fit(X, y)
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.7
+    assert model.between_variance(X)[np.isnan(X).any(axis=1)].min() > 0
+
+
+# --- laws ----------------------------------------------------------------------------------------------------------
+
+POOLINGS = ["stack", "average", "vote", "kernel"]
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_complete_data_is_the_plain_estimator(pooling):
+    X, y = problem(n_classes=3, gap_rate=0.0)
+    new, _ = problem(40, 3, gap_rate=0.0, seed=1)
+    plain = SVC().fit(X, y)
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling=pooling).fit(X, y)
+    assert_array_equal(model.predict(new), plain.predict(new))
+    if pooling != "vote":
+        assert_allclose(model.decision_function(new), plain.decision_function(new), atol=1e-10)
+    assert (model.between_variance(new) < 1e-25).all()
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_gaps_may_come_at_predict_only(pooling):
+    X, y = problem(gap_rate=0.0)
+    new, _ = problem(40, gap_rate=0.4, seed=1)
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling=pooling).fit(X, y)
+    assert set(model.predict(new)) <= {0, 1}
+    assert (model.between_variance(new)[np.isnan(new).any(axis=1)] >= 0).all()
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_prediction_does_not_depend_on_the_batch(pooling):
+    X, y = problem()
+    new, _ = problem(25, gap_rate=0.4, seed=1)
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling=pooling).fit(X, y)
+    alone = np.concatenate([model.predict(new[i : i + 1]) for i in range(len(new))])
+    assert_array_equal(model.predict(new), alone)
+    assert_array_equal(model.predict(new[::-1])[::-1], alone)
+
+
+def test_complete_rows_have_no_variance_in_a_stack():
+    X, y = problem()
+    new, _ = problem(40, seed=1)
+    variance = gk.MultipleImputationClassifier(LogisticRegression(), CHAINS).fit(X, y).between_variance(new)
+    gaps = np.isnan(new).any(axis=1)
+    assert variance.shape == (40, 2)
+    assert (variance[~gaps] < 1e-25).all()
+    assert (variance[gaps] > 0).all()
+
+
+def test_an_iterative_imputer_is_fitted_once_for_each_imputation():
+    X, y = problem()
+    new, _ = problem(40, seed=1)
+    imputer = IterativeImputer(sample_posterior=True, max_iter=2)
+    model = gk.MultipleImputationClassifier(SVC(), imputer, pooling="average", n_imputations=3, random_state=0).fit(
+        X, y
+    )
+    assert len(model.estimators_) == 3
+    assert_array_equal(model.decision_function(new), model.decision_function(new))
+    again = clone(model).fit(X, y)
+    assert_array_equal(model.decision_function(new), again.decision_function(new))
+    assert model.between_variance(new)[np.isnan(new).any(axis=1)].min() > 0
+
+
+def test_an_imputer_that_draws_nothing_is_fitted_once():
+    X, y = problem()
+    model = gk.MultipleImputationClassifier(SVC(), SimpleImputer(), pooling="average").fit(X, y)
+    plain = make_pipeline(SimpleImputer(), SVC()).fit(X, y)
+    assert_allclose(model.decision_function(X), plain.decision_function(X))
+
+
+def test_a_seedless_imputer_takes_the_pools_seed():
+    X, y = problem()
+    imputer = gk.ChainedEquations(n_imputations=2, n_sweeps=1)
+    first, second = (
+        gk.MultipleImputationClassifier(SVC(), imputer, random_state=5).fit(X, y).decision_function(X) for _ in range(2)
+    )
+    assert_array_equal(first, second)
+    assert imputer.random_state is None
+
+
+def test_the_target_may_help_the_imputer():
+    X, y = problem()
+    labels = np.array(["no", "yes"])[y]
+    imputer = clone(CHAINS).set_params(use_target=True)
+    model = gk.MultipleImputationClassifier(SVC(), imputer, pooling="average").fit(X, labels)
+    assert model.score(X, labels) > 0.7
+    assert set(model.predict(X)) == {"no", "yes"}
+
+
+def test_names_reach_the_imputer():
+    X, y = problem()
+    X[:, 0] = np.where(np.isnan(X[:, 0]), nan, X[:, 0] > 0)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    imputer = clone(CHAINS).set_params(binary=["a"])
+    model = gk.MultipleImputationClassifier(SVC(), imputer).fit(frame, y)
+    assert_array_equal(model.feature_names_in_, list("abcd"))
+    assert_array_equal(model.predict(frame), gk.MultipleImputationClassifier(SVC(), CHAINS).fit(X, y).predict(X))
+
+
+def test_it_can_be_searched_and_scored():
+    X, y = problem()
+    model = gk.MultipleImputationClassifier(make_pipeline(StandardScaler(), SVC()), CHAINS, pooling="average")
+    search = GridSearchCV(model, {"estimator__svc__C": [0.1, 1.0], "pooling": ["average", "vote"]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.6
+    assert cross_val_score(search.best_estimator_, X, y, cv=2).mean() > 0.6
+
+
+def test_weights_reach_the_machines():
+    X, y = problem()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    for pooling in ("stack", "average", "kernel"):
+        machine = SVC(gamma=0.2, tol=1e-10)
+        weighted = gk.MultipleImputationClassifier(machine, CHAINS, pooling=pooling).fit(X, y, sample_weight=weight)
+        plain = gk.MultipleImputationClassifier(machine, CHAINS, pooling=pooling).fit(X, y)
+        assert not np.allclose(weighted.decision_function(X), plain.decision_function(X))
+    complete, y = problem(gap_rate=0.0)
+    pool = gk.MultipleImputationClassifier(machine, CHAINS, pooling="kernel").fit(complete, y, sample_weight=weight)
+    hand = SVC(gamma=0.2, tol=1e-10).fit(complete, y, sample_weight=weight)
+    assert_allclose(pool.decision_function(complete), hand.decision_function(complete), atol=1e-6)
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        (gk.MultipleImputationClassifier(SVC(), pooling="median"), "pooling must be one of"),
+        (gk.MultipleImputationRegressor(SVR(), pooling="vote"), "pooling must be one of"),
+        (gk.MultipleImputationClassifier(SVC(), n_imputations=0), "n_imputations must be a whole number"),
+        (gk.MultipleImputationClassifier(LinearSVC(), CHAINS, pooling="kernel"), "needs an estimator with a parameter"),
+        (gk.MultipleImputationRegressor(LinearRegression(), CHAINS, pooling="kernel"), "needs an estimator with a"),
+        (gk.MultipleImputationClassifier(gk.SVC(gamma="median"), CHAINS, pooling="kernel"), "takes gamma as a number"),
+        (
+            gk.MultipleImputationClassifier(gk.SVC(kernel=gk.kernels.GenRBF()), CHAINS, pooling="kernel"),
+            "takes the kernels",
+        ),
+    ],
+)
+def test_bad_settings_are_named_and_leave_nothing_behind(model, complaint):
+    X, y = problem(30)
+    with pytest.raises(ValueError, match=complaint):
+        model.fit(X, y)
+    assert not hasattr(model, "estimators_")
+    assert not hasattr(model, "classes_")
+
+
+def test_one_class_is_no_classification():
+    X, _ = problem(30)
+    with pytest.raises(ValueError, match="one class only"):
+        gk.MultipleImputationClassifier(SVC(), CHAINS).fit(X, np.ones(30))
