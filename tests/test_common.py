@@ -20,7 +20,17 @@ EXEMPTIONS = {
 
 
 @parametrize_with_checks(
-    [gk.SVC(), gk.SVR(), gk.OneClassSVM(), gk.KernelRidge(), gk.Gram(), gk.density.Gaussian()],
+    [
+        gk.SVC(),
+        gk.SVR(),
+        gk.OneClassSVM(),
+        gk.KernelRidge(),
+        gk.Gram(),
+        gk.density.Gaussian(),
+        gk.density.Marginals(),
+        gk.density.JointGaussian(),
+        gk.SVC(kernel="ehk"),
+    ],
     expected_failed_checks=lambda estimator: EXEMPTIONS.get(type(estimator), {}),
 )
 def test_scikit_learn_checks(estimator, check):

@@ -1,5 +1,8 @@
 """Densities: where the law of a gap comes from."""
 
+from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
+from gapkernel.density.marginal import Marginals
+from gapkernel.density.mixed import JointGaussian
 
-__all__ = ["Gaussian", "NormalInverseWishart"]
+__all__ = ["Gaussian", "JointGaussian", "Marginals", "NormalInverseWishart", "sheather_jones"]

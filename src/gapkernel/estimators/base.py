@@ -9,44 +9,68 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.config import check_fits
-from gapkernel.density import Gaussian
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Kernel
-from gapkernel.rows import GaussianRows
-from gapkernel.table import numeric_table
+from gapkernel.density import Gaussian, JointGaussian, Marginals
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
+from gapkernel.kernels.base import Rows
+from gapkernel.kernels.missingness import Masked
+from gapkernel.rows import MaskedRows
+from gapkernel.table import Schema, Table, read_table
 
-KERNELS = {"linear": ExpectedLinear, "rbf": ExpectedRBF, "genrbf": GenRBF, "karma": Karma}
+KERNELS: dict[str, type[Kernel]] = {
+    "linear": ExpectedLinear,
+    "rbf": ExpectedRBF,
+    "genrbf": GenRBF,
+    "ehk": HeterogeneousKernel,
+    "karma": Karma,
+}
 
 
 class Laws(NamedTuple):
     """What a fit begins with."""
 
-    density: Gaussian
+    density: BaseEstimator
     kernel: Kernel
-    rows: GaussianRows
+    rows: Rows
 
 
 class KernelMachine(BaseEstimator):
-    """Base of the estimators: parameters ``kernel``, ``gamma`` and ``density``; gaps allowed everywhere."""
+    """Base of the estimators: from a table with gaps to laws.
 
-    def _fit_laws(self, X: np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
+    Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and
+    ``indicator``.
+    """
+
+    indicator: bool | Missingness = False
+
+    def _fit_laws(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
+        table = X if isinstance(X, Table) else Table(X, Schema.of_numbers(X.shape[1]))
         if needs_gram:
-            check_fits((len(X), len(X)), "The Gram matrix")  # before the density takes its time
+            check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
-        density = resolve_density(self.density).fit(X, sample_weight=sample_weight)
-        rows = density.condition(X)
+        indicator = resolve_indicator(self.indicator)
+        density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
+        rows = density.condition(table)
+        if rows.kind != kernel.laws:
+            raise ValueError(
+                f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
+            )
+        if indicator is not None:
+            kernel, rows = Masked(kernel, indicator), MaskedRows(rows, table.missing)
         return Laws(density, kernel.resolve(density, rows), rows)
 
-    def _weights_of(self, X: np.ndarray, sample_weight) -> np.ndarray | None:
+    def _weights_of(self, table: Table | np.ndarray, sample_weight) -> np.ndarray | None:
         """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
 
-    def _laws(self, X) -> GaussianRows:
+    def _laws(self, X) -> Rows:
         """The laws of new rows."""
         check_is_fitted(self, "density_")
-        return self.density_.condition(numeric_table(self, X, reset=False))
+        table = read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
+        rows = self.density_.condition(table)
+        return MaskedRows(rows, table.missing) if isinstance(self.kernel_, Masked) else rows
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -69,10 +93,21 @@ def resolve_kernel(kernel, gamma) -> Kernel:
     return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
 
 
-def resolve_density(density):
-    """A density object from "auto" or an object."""
+def resolve_density(density, kernel: Kernel, table: Table):
+    """A density object from "auto", which is what suits the kernel and the table, or an object."""
     if isinstance(density, str) and density == "auto":
-        return Gaussian()
+        if kernel.laws == "marginal":
+            return Marginals()
+        return JointGaussian() if table.schema.categorical.any() else Gaussian()
     if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)
+
+
+def resolve_indicator(indicator) -> Missingness | None:
+    """The kernel on gaps from False, True or an object."""
+    if isinstance(indicator, Missingness):
+        return clone(indicator)
+    if isinstance(indicator, bool | np.bool_):
+        return Missingness() if indicator else None
+    raise ValueError(f"indicator must be False, True or a gapkernel.kernels.Missingness, got {indicator!r}.")

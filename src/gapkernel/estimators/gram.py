@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gapkernel.estimators.base import KernelMachine
-from gapkernel.table import numeric_table
+from gapkernel.table import read_table
 
 
 class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
@@ -20,9 +20,11 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
 
     Attributes
     ----------
@@ -44,25 +46,31 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
     (4, 2)
     """
 
-    def __init__(self, *, kernel="genrbf", gamma="scale", density="auto"):
+    def __init__(
+        self, *, kernel="genrbf", gamma="scale", density="auto", categorical_features="from_dtype", indicator=False
+    ):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
 
     def fit(self, X, y=None) -> Gram:
         """Fit density and kernel, and keep the laws of the rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : Ignored
 
         Returns
         -------
         self : Gram
         """
-        self.density_, self.kernel_, self.rows_ = self._fit_laws(numeric_table(self, X, reset=True))
+        self.density_, self.kernel_, self.rows_ = self._fit_laws(
+            read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        )
         return self
 
     def fit_transform(self, X, y=None) -> np.ndarray:
@@ -70,7 +78,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
         y : Ignored
 
         Returns
@@ -85,7 +93,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------

@@ -7,7 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.solvers.ridge import machine, solve
-from gapkernel.table import labelled_table
+from gapkernel.table import labelled_mixed_table
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -20,9 +20,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
         Regularisation.
-    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="rbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
 
     Attributes
     ----------
@@ -43,19 +45,30 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     array([2.])
     """
 
-    def __init__(self, *, alpha=1.0, kernel="rbf", gamma="scale", density="auto"):
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        kernel="rbf",
+        gamma="scale",
+        density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
+    ):
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
 
     def fit(self, X, y, sample_weight=None) -> KernelRidge:
         """Fit the machine.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
 
@@ -63,7 +76,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         -------
         self : KernelRidge
         """
-        X, y = labelled_table(self, X, y, multi_output=True, y_numeric=True)
+        X, y = labelled_mixed_table(
+            self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
+        )
         weight = self._weights_of(X, sample_weight)
         solver = machine(self.alpha)
         laws = self._fit_laws(X, weight)
@@ -76,7 +91,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------

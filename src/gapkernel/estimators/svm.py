@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import _ovr_decision_function, check_classificatio
 
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.table import labelled_mixed_table, read_table
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -21,12 +21,19 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "karma" `Karma`.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
-        Where the laws of the gaps come from. "auto" is one Gaussian, fitted by EM.
+        Where the laws of the gaps come from. "auto" is what suits the kernel: `Marginals` for "ehk"; for the others
+        one `Gaussian`, fitted by EM, or with categories in the table a `JointGaussian` over numbers and codes.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
     shrinking, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties
         As in `sklearn.svm.SVC`.
 
@@ -73,6 +80,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         kernel="genrbf",
         gamma="scale",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         shrinking=True,
         tol=1e-3,
         cache_size=200,
@@ -86,6 +95,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -100,8 +111,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -115,7 +126,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-        X, y = labelled_table(self, X, y)
+        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features)
         check_classification_targets(y)
         kept, weight = self._weighted_rows(X, sample_weight)
         classes, codes = np.unique(y[kept], return_inverse=True)
@@ -137,7 +148,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -156,7 +167,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -196,9 +207,11 @@ class SVR(RegressorMixin, SupportVectorMachine):
     C : float, default=1.0
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
     shrinking, tol, cache_size, verbose, max_iter
         As in `sklearn.svm.SVR`.
 
@@ -226,6 +239,8 @@ class SVR(RegressorMixin, SupportVectorMachine):
         kernel="genrbf",
         gamma="scale",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         shrinking=True,
         tol=1e-3,
         cache_size=200,
@@ -237,6 +252,8 @@ class SVR(RegressorMixin, SupportVectorMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -248,8 +265,8 @@ class SVR(RegressorMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
@@ -258,7 +275,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         -------
         self : SVR
         """
-        X, y = labelled_table(self, X, y, y_numeric=True)
+        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
         solver = machine("SVR", **self._libsvm("C", "epsilon"))
         laws = self._fit_laws(X[kept], weight)
@@ -270,7 +287,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -288,9 +305,11 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear", "karma"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     gamma : float, "scale" or "median", default="scale"
     density : "auto" or density, default="auto"
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
     shrinking, tol, cache_size, verbose, max_iter
         As in `sklearn.svm.OneClassSVM`.
 
@@ -319,6 +338,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         kernel="genrbf",
         gamma="scale",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         shrinking=True,
         tol=1e-3,
         cache_size=200,
@@ -329,6 +350,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -340,8 +363,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
 
@@ -349,7 +372,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         -------
         self : OneClassSVM
         """
-        X = numeric_table(self, X, reset=True)
+        X = read_table(self, X, reset=True, categorical_features=self.categorical_features)
         kept, weight = self._weighted_rows(X, sample_weight)
         solver = machine("OneClassSVM", **self._libsvm("nu"))
         laws = self._fit_laws(X[kept], weight)

@@ -24,6 +24,11 @@ class Scaled(Kernel):
         self.kernel = kernel
         self.factor = factor
 
+    @property
+    def laws(self) -> str:  # type: ignore[override]
+        """Those of the kernel inside."""
+        return self.kernel.laws
+
     def resolve(self, density, rows: GaussianRows) -> Scaled:
         return Scaled(self.kernel.resolve(density, rows), self._number())
 
@@ -68,6 +73,11 @@ class OnColumns(Kernel):
     def __init__(self, kernel, columns):
         self.kernel = kernel
         self.columns = columns
+
+    @property
+    def laws(self) -> str:  # type: ignore[override]
+        """Those of the kernel inside."""
+        return self.kernel.laws
 
     def resolve(self, density, rows: GaussianRows) -> OnColumns:
         columns = self._indices(rows)
@@ -121,6 +131,11 @@ class Sum(Kernel):
         self.left = left
         self.right = right
 
+    @property
+    def laws(self) -> str:  # type: ignore[override]
+        """Those of both kernels."""
+        return _common_laws(self.left, self.right)
+
     def resolve(self, density, rows: GaussianRows) -> Sum:
         return Sum(self.left.resolve(density, rows), self.right.resolve(density, rows))
 
@@ -152,6 +167,11 @@ class Product(Kernel):
     def __init__(self, left, right):
         self.left = left
         self.right = right
+
+    @property
+    def laws(self) -> str:  # type: ignore[override]
+        """Those of both kernels."""
+        return _common_laws(self.left, self.right)
 
     def resolve(self, density, rows: GaussianRows) -> Product:
         return Product(self.left.resolve(density, rows), self.right.resolve(density, rows))
@@ -185,6 +205,14 @@ class Product(Kernel):
                     f"Row {members[0]} has correlated gaps in the columns of both factors, so their expectations "
                     f"do not multiply. Add the kernels, or use one kernel over all the columns."
                 )
+
+
+def _common_laws(left: Kernel, right: Kernel) -> str:
+    if left.laws != right.laws:
+        raise ValueError(
+            f"{left!r} compares {left.laws} laws and {right!r} {right.laws} ones: they cannot be combined."
+        )
+    return left.laws
 
 
 def _columns_of(kernel: Kernel, n_features: int) -> np.ndarray:

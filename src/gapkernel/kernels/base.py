@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.config import check_fits, get_config
 from gapkernel.kernels.covariance import ColumnCovariance
-from gapkernel.rows import GaussianRows
+
+Rows = Any
+"""A batch of laws; each kernel says which kind it compares."""
 
 
 class Kernel(BaseEstimator, ABC):
@@ -25,11 +28,14 @@ class Kernel(BaseEstimator, ABC):
     `_gram_variance` where they have a closed form.
     """
 
-    def resolve(self, density, rows: GaussianRows) -> Kernel:
+    laws = "gaussian"
+    """The kind of laws that the kernel compares."""
+
+    def resolve(self, density, rows: Rows) -> Kernel:
         """This kernel with numbers in place of words such as ``gamma="scale"``."""
         return clone(self)
 
-    def gram(self, rows: GaussianRows) -> np.ndarray:
+    def gram(self, rows: Rows) -> np.ndarray:
         """Kernel matrix of one batch, (n, n)."""
         check_fits((len(rows), len(rows)), "The Gram matrix")
         matrix = self._gram(rows)
@@ -37,18 +43,18 @@ class Kernel(BaseEstimator, ABC):
         matrix[uncertain, uncertain] = self.diag(rows)[uncertain]  # the same draw on both sides
         return matrix
 
-    def cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
         _check_widths(left, right)
         check_fits((len(left), len(right)), "The kernel matrix")
         return self._cross(left, right)
 
-    def dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+    def dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
         _check_widths(left, right)
         return self._dot(left, right, coefficients)
 
-    def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
         out = np.empty((len(left), coefficients.shape[1]))
         for i in range(0, len(left), block):
@@ -56,34 +62,34 @@ class Kernel(BaseEstimator, ABC):
         return out
 
     @abstractmethod
-    def diag(self, rows: GaussianRows) -> np.ndarray:
+    def diag(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i) for each row, the diagonal of `gram`."""
 
     @abstractmethod
-    def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
         """`cross`, after the checks."""
 
-    def _gram(self, rows: GaussianRows) -> np.ndarray:
+    def _gram(self, rows: Rows) -> np.ndarray:
         return self._cross(rows, rows)
 
-    def variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def variance(self, left: Rows, right: Rows) -> np.ndarray:
         """Var k(x, y) over independent draws of the two rows, (n_left, n_right)."""
         _check_widths(left, right)
         check_fits((len(left), len(right)), "The variance matrix")
         return self._variance(left, right)
 
-    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
 
-    def gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def gram_variance(self, rows: Rows) -> np.ndarray:
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
         check_fits((len(rows), len(rows)), "The variance matrix")
         return self._gram_variance(rows)
 
-    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
         raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
 
-    def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+    def column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
         """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
         raise NotImplementedError(f"The column covariances of {self!r} have no closed form here.")
 
@@ -108,6 +114,6 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
-def _check_widths(left: GaussianRows, right: GaussianRows) -> None:
+def _check_widths(left: Rows, right: Rows) -> None:
     if left.n_features != right.n_features:
         raise ValueError(f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same.")

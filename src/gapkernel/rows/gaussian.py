@@ -33,6 +33,8 @@ class GaussianRows:
     gaps: np.ndarray
     covariance: np.ndarray
 
+    kind = "gaussian"
+
     def __post_init__(self) -> None:
         for array in (self.means, self.law, self.gaps, self.covariance):
             array.flags.writeable = False
