@@ -24,48 +24,44 @@ def _gap_products(side, other, i, first, last, products, quadratic):
     ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
     p = side.pattern[i]
     begin, size = side.gap_start[p], side.gap_start[p + 1] - side.gap_start[p]
-    block = side.block_start[p]
+    block, inverse, gaps = side.block_start[p], side.inverse, side.gaps
+    means, other_means = side.means, other.means
     width = last - first
     delta = np.empty((size, width))
     for r in range(size):
-        column = side.gaps[begin + r]
-        mean = side.means[column, i]
-        means, row = other.means[column, first:last], delta[r]
+        mean = means[gaps[begin + r], i]
         for j in range(width):
-            row[j] = mean - means[j]
+            delta[r, j] = mean - other_means[gaps[begin + r], first + j]
     for r in range(size):
-        target = products[r]
         for j in range(width):
-            target[j] = 0.0
+            products[r, j] = 0.0
         s = 0
         while s + 4 <= size:  # four columns at a time: the target is loaded and stored a quarter as often
             at = block + r * size + s
-            b0, b1, b2, b3 = side.inverse[at], side.inverse[at + 1], side.inverse[at + 2], side.inverse[at + 3]
-            d0, d1, d2, d3 = delta[s], delta[s + 1], delta[s + 2], delta[s + 3]
+            b0, b1, b2, b3 = inverse[at], inverse[at + 1], inverse[at + 2], inverse[at + 3]
             for j in range(width):
-                target[j] += b0 * d0[j] + b1 * d1[j] + b2 * d2[j] + b3 * d3[j]
+                products[r, j] += b0 * delta[s, j] + b1 * delta[s + 1, j] + b2 * delta[s + 2, j] + b3 * delta[s + 3, j]
             s += 4
         while s < size:
-            b0, d0 = side.inverse[block + r * size + s], delta[s]
+            b0 = inverse[block + r * size + s]
             for j in range(width):
-                target[j] += b0 * d0[j]
+                products[r, j] += b0 * delta[s, j]
             s += 1
-        row = delta[r]
         for j in range(width):
-            quadratic[j] += row[j] * target[j]
+            quadratic[j] += delta[r, j] * products[r, j]
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
 def _observed_distance(left, right, i, first, last, squared):
     """Add the squared distance over the columns observed in both rows."""
-    for column in range(left.means.shape[0]):
-        if left.observed[column, i] == 0.0:
+    means_left, means_right, observed_left, observed = left.means, right.means, left.observed, right.observed
+    for column in range(means_left.shape[0]):
+        if observed_left[column, i] == 0.0:
             continue
-        mean = left.means[column, i]
-        means, observed = right.means[column, first:last], right.observed[column, first:last]
+        mean = means_left[column, i]
         for j in range(last - first):
-            delta = mean - means[j]
-            squared[j] += observed[j] * delta * delta
+            delta = mean - means_right[column, first + j]
+            squared[j] += observed[column, first + j] * delta * delta
 
 
 @njit(cache=True, nogil=True)
@@ -134,20 +130,24 @@ def _gather_intersections(left, right, i0, j0, pairs, left_products, right_produ
     """
     lanes = blocks.shape[3]
     columns, place_left, place_right, row_left, row_right = places[0], places[1], places[2], places[3], places[4]
+    pattern_left, pattern_right, words_left, words_right = left.pattern, right.pattern, left.words, right.words
+    start_left, start_right = left.gap_start, right.gap_start
+    block_left, block_right = left.block_start, right.block_start
     found = np.empty(lanes, dtype=np.int64)
     at = np.empty((2, lanes), dtype=np.int64)
     for lane in range(lanes):
-        at[0, lane], at[1, lane] = pairs[min(lane, len(pairs) - 1), 0], pairs[min(lane, len(pairs) - 1), 1]
-        p, q = left.pattern[i0 + at[0, lane]], right.pattern[j0 + at[1, lane]]
-        both = _common_gaps(left.words, right.words, p, q, lane, columns, place_left, place_right)
+        pair = min(lane, pairs.shape[0] - 1)
+        at[0, lane], at[1, lane] = pairs[pair, 0], pairs[pair, 1]
+        p, q = pattern_left[i0 + at[0, lane]], pattern_right[j0 + at[1, lane]]
+        both = _common_gaps(words_left, words_right, p, q, lane, columns, place_left, place_right)
         found[lane] = both
-        m, m_right = left.gap_start[p + 1] - left.gap_start[p], right.gap_start[q + 1] - right.gap_start[q]
+        m, m_right = start_left[p + 1] - start_left[p], start_right[q + 1] - start_right[q]
         for r in range(both):
-            row_left[r, lane] = left.block_start[p] + place_left[r, lane] * m
-            row_right[r, lane] = right.block_start[q] + place_right[r, lane] * m_right
+            row_left[r, lane] = block_left[p] + place_left[r, lane] * m
+            row_right[r, lane] = block_right[q] + place_right[r, lane] * m_right
         for r in range(both, size):  # a place that exists; `_pad` overwrites what is read there
             columns[r, lane] = place_left[r, lane] = place_right[r, lane] = 0
-            row_left[r, lane], row_right[r, lane] = left.block_start[p], right.block_start[q]
+            row_left[r, lane], row_right[r, lane] = block_left[p], block_right[q]
     means_left, means_right, inverse_left, inverse_right = left.means, right.means, left.inverse, right.inverse
     for r in range(size):
         for lane in range(lanes):

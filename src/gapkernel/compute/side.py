@@ -39,25 +39,23 @@ def _factor(covariance, begin, size, gamma):
     return factor, factor_in_place(factor, size, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det):
     """Fill ``inverse`` with (I + 2 gamma Sigma)^-1 and ``log_det`` with log |I + 2 gamma Sigma|."""
     for p in range(log_det.shape[0]):
         size = gap_start[p + 1] - gap_start[p]
         begin = block_start[p]
         factor, log_det[p] = _factor(covariance, begin, size, gamma)
-        column = np.empty(size)
-        for s in range(size):  # the inverse, a column at a time: L z = e_s, then L' x = z
-            column[:] = 0.0
-            column[s] = 1.0
-            solve_in_place(factor, size, column)
-            for r in range(size - 1, -1, -1):
-                total = column[r]
-                for k in range(r + 1, size):
-                    total -= factor[k, r] * column[k]
-                column[r] = total / factor[r, r]
-            for r in range(size):
-                inverse[begin + r * size + s] = column[r]
+        root = np.zeros((size, size))  # row r is L^-1 e_r, zero before place r
+        for r in range(size):
+            root[r, r] = 1.0
+            solve_in_place(factor, size, root[r])
+        for r in range(size):
+            for s in range(r + 1):
+                total = 0.0
+                for k in range(r, size):
+                    total += root[r, k] * root[s, k]
+                inverse[begin + r * size + s] = inverse[begin + s * size + r] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
