@@ -182,7 +182,7 @@ class EmpiricalCompletions(Completions):
         away = np.where(seen, X - self.mean, 0.0)
         deviation = np.sqrt((away**2).sum(axis=0) / total)
         self.scale = np.where(deviation > 0, deviation, 1.0)
-        self.donors, self.donors_seen = away / self.scale, seen.astype(np.float64)
+        self.values, self.donors, self.donors_seen = np.where(seen, X, self.mean), away / self.scale, seen.astype(float)
         self.weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
     def _fill(self, X, incomplete, values, starts):
@@ -194,7 +194,7 @@ class EmpiricalCompletions(Completions):
             share = self._shares(X[i], gaps, donors)
             points = self._points(np.array([key]), 1)[0, :, 0]
             chosen = donors[np.minimum(np.searchsorted(np.cumsum(share), points), len(donors) - 1)]
-            values[starts[i] : starts[i + 1], gaps] = (self.mean + self.scale * self.donors[chosen])[:, gaps]
+            values[starts[i] : starts[i + 1], gaps] = self.values[chosen][:, gaps]
 
     def _shares(self, row, gaps, donors) -> np.ndarray:
         """The probability of each donor."""
@@ -202,7 +202,8 @@ class EmpiricalCompletions(Completions):
         away = self.donors[donors][:, ~gaps] - ((row - self.mean) / self.scale)[~gaps]
         distance = (common * away**2).sum(axis=1) / np.maximum(common.sum(axis=1), 1.0)
         nearest = np.sort(distance)[: max(1, int(np.sqrt(len(distance))))]
-        share = self.weight[donors] * np.exp(-0.5 * (distance - nearest[0]) / max(nearest.mean(), np.finfo(float).tiny))
+        bandwidth = max(nearest.mean(), 1e-6 * distance.mean()) or 1.0
+        share = self.weight[donors] * np.exp(-0.5 * (distance - nearest[0]) / bandwidth)
         return share / share.sum()
 
 

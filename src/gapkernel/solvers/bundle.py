@@ -22,8 +22,11 @@ from gapkernel.solvers.incomplete_problem import IncompleteProblem
 TOWARDS_MODEL = 0.1
 """Where the next plane is cut: this share of the way from the best point to the model's minimiser."""
 
-BISECTIONS = 10
+BISECTIONS = 8
 """Steps of the line search, each on the scores alone."""
+
+ROUNDING = 1e-10
+"""A gap of this share of the value is no more than rounding."""
 
 IDLE = 20
 """Rounds without weight after which a plane is forgotten."""
@@ -56,7 +59,7 @@ def minimise_majorant(
         rounds += 1
         minimiser, lowest = model.minimise()
         lower = max(lower, lowest)
-        if value - lower <= gap:
+        if value - lower <= max(gap, ROUNDING * (1.0 + abs(value))):
             break
         target = bound.point(minimiser.reshape(theta.shape))
         best, value = bound.line_search(best, value, target)

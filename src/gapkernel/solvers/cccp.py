@@ -21,7 +21,7 @@ from gapkernel.solvers.bundle import minimise_majorant
 from gapkernel.solvers.incomplete_losses import Margin
 from gapkernel.solvers.incomplete_problem import IncompleteProblem
 
-INNER_STEPS = 20
+INNER_STEPS = 10
 """L-BFGS steps inside one step of the procedure; any decrease of the bound is one of J."""
 
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
@@ -52,17 +52,16 @@ class IncompleteSolution:
 def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
     """Alternate tangent planes and convex minimisation until J falls by less than ``tol`` of itself."""
     history = [problem.objective(theta)[0]]
-    fallen, converged = 1e-2 * (1.0 + abs(history[0])), False
+    fallen, converged = 0.3 * abs(history[0]), False
     while len(history) <= max_iter and not converged:
-        planes = problem.tangent(theta)
-        slack = max(0.1 * tol * (1.0 + abs(history[-1])), 0.03 * fallen)  # no finer than the last step was long
-        proposal = _minimise_bound(problem, planes, theta, slack)
+        finest = 0.1 * tol * (1.0 + abs(history[-1]))
+        slack = max(finest, 0.03 * fallen)  # no finer than the last step was long
+        proposal = _minimise_bound(problem, problem.tangent(theta), theta, slack)
         value = problem.objective(proposal)[0]
-        accepted = value <= history[-1]  # else rounding, at the optimum
-        theta = proposal if accepted else theta
         fallen = max(history[-1] - value, 0.0)
+        theta = proposal if value <= history[-1] else theta  # else rounding, at the optimum
         history.append(min(value, history[-1]))
-        converged = fallen <= tol * (1.0 + abs(value))
+        converged = slack == finest and fallen <= tol * (1.0 + abs(value))
         watch(len(history) - 1, history[-1])
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
@@ -76,12 +75,14 @@ def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int,
     return through_smooth_losses(problem, theta, solve, max_iter, watch)
 
 
-def through_smooth_losses(problem: IncompleteProblem, theta, solve, max_iter: int, watch: Watch) -> IncompleteSolution:
+def through_smooth_losses(
+    problem: IncompleteProblem, theta, solve, max_iter: int, watch: Watch, coldest: float = TEMPERATURES[-1]
+) -> IncompleteSolution:
     """Solve a smooth problem as it is; approach the hinge by smooth losses, and keep a stage only if J fell."""
     if not isinstance(problem.loss, Margin):
         return solve(problem, theta, max_iter, watch)
     history, n_iter, converged = [problem.objective(theta)[0]], 0, True
-    for temperature in TEMPERATURES:
+    for temperature in (t for t in TEMPERATURES if t >= coldest):
         stage = solve(problem.with_loss(Margin(temperature)), theta, max_iter - n_iter, lambda *_: None)
         value = problem.objective(stage.theta)[0]
         theta = stage.theta if value <= history[-1] else theta

@@ -12,7 +12,10 @@ from gapkernel.solvers.cccp import IncompleteSolution, Watch, through_smooth_los
 from gapkernel.solvers.incomplete_problem import Block, IncompleteProblem
 
 BATCH_ROWS = 16
-PATIENCE = 12
+COLDEST = 3e-3
+"""Least temperature of the smooth losses: nearer the hinge, its curvature would allow tiny steps only."""
+
+PATIENCE = 8
 """Rounds in a row that may fail to lower J, each with half the step, before the end."""
 
 
@@ -24,7 +27,7 @@ def solve_sgd(
     def solve(problem, theta, max_iter, watch):
         return _descend(problem, theta, tol, max_iter, watch, random)
 
-    return through_smooth_losses(problem, theta, solve, max_iter, watch)
+    return through_smooth_losses(problem, theta, solve, max_iter, watch, coldest=COLDEST)
 
 
 def _descend(problem: IncompleteProblem, theta, tol, max_iter, watch, random) -> IncompleteSolution:

@@ -22,6 +22,9 @@ LOSSES: dict[str, type[IncompleteLoss]] = {"gp": Softmax, "svm": Margin}
 STAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the transductive weight, from the solution of the labelled rows on."""
 
+ON_THE_WAY = 1e-4
+"""Tolerance of the stages before the last."""
+
 
 def solve_incomplete(
     problem: IncompleteProblem,
@@ -38,7 +41,7 @@ def solve_incomplete(
     ``objective`` of the result is that of the last stage.
     """
 
-    def solve(problem, theta):
+    def solve(problem, theta, tol=tol):
         if solver == "sgd":
             return solve_sgd(problem, theta, tol=tol, max_iter=max_iter, watch=watch, random=random)
         method = solve_cccp if solver == "cccp" else solve_lbfgs
@@ -47,11 +50,11 @@ def solve_incomplete(
     start = np.zeros(problem.shape)
     if not any(labels.transductive.any() for labels in problem.labels):
         return solve(problem, start)
-    solution = solve(_at_stage(problem, 0.0), start)
+    solution = solve(_at_stage(problem, 0.0), start, max(tol, ON_THE_WAY))
     problem = replace(problem, balance=_balance(problem, balance))
-    for share in STAGES:
-        solution = solve(_at_stage(problem, share), solution.theta)
-    return solution
+    for share in STAGES[:-1]:
+        solution = solve(_at_stage(problem, share), solution.theta, max(tol, ON_THE_WAY))
+    return solve(problem, solution.theta)
 
 
 def _at_stage(problem: IncompleteProblem, share: float) -> IncompleteProblem:
