@@ -155,7 +155,7 @@ def test_less_known_is_less_certain():
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 def test_transduction_beats_supervision_on_two_moons(loss):
     shares = []
-    for seed in range(2):
+    for seed in range(4):
         X, y = make_moons(120, noise=0.1, random_state=seed)
         labels = few_labels(y, 3, np.random.default_rng(seed))
         X = punch(np.random.default_rng(seed), X, 0.03)
@@ -165,7 +165,7 @@ def test_transduction_beats_supervision_on_two_moons(loss):
         ]
         shares.append([np.mean(m.fit(X, labels).transduction_ == y) for m in models])
     supervised, transductive = np.mean(shares, axis=0)
-    assert transductive > supervised + 0.05
+    assert transductive > supervised + 0.03
 
 
 def test_transduction_beats_supervision_on_digits():

@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from gapkernel.solvers.bundle import minimise_majorant
-from gapkernel.solvers.cccp import solve_cccp, solve_lbfgs
+from gapkernel.solvers.cccp import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
 from gapkernel.solvers.incomplete_losses import Labels, Margin, Softmax
 from gapkernel.solvers.incomplete_problem import Balance, Block, IncompleteProblem
-from gapkernel.solvers.stochastic import solve_sgd
+from gapkernel.solvers.stochastic import COLDEST, solve_sgd
 
 LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
 TRANSDUCTIVE = (0.0, 0.4, 1.0)
@@ -129,12 +129,15 @@ def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 def test_all_solvers_reach_the_same_value(loss, seed):
     problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
-    start, random = np.zeros(problem.shape), np.random.default_rng(0)
+    start, random = starting_point(problem, 200), np.random.default_rng(0)
     procedure = solve_cccp(problem, start, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
     direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
     stochastic = solve_sgd(problem, start, tol=1e-7, max_iter=1000, watch=quiet, random=random).objective[-1]
-    assert_allclose(procedure, direct, rtol=1e-5 if loss == "gp" else 5e-4)
-    assert_allclose(stochastic, direct, rtol=1e-5 if loss == "gp" else 5e-3)  # steps are small near a kink
+    if loss == "gp":
+        assert_allclose([procedure, stochastic], direct, rtol=1e-5)
+    else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
+        assert procedure <= direct * (1 + 1e-5) <= procedure + 20 * np.log(3) * TEMPERATURES[-1]
+        assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
 
 
 def complete(problem):

@@ -8,8 +8,8 @@ from scipy import sparse
 def minimum_by_cones(features, log_weight, counts, own, plane_offset, plane_slope, penalty):
     """min penalty/2 ||theta||^2 + sum_i xi_i,  plane_i(theta) - g(theta | x_i, k) >= 1 - xi_i for k != y_i: (22).
 
-    plane_i(theta) = plane_offset_i + sum_s plane_slope_is (<theta_y, phi_is> + log w_is). Each g(theta | x_i, k) <= t_ik
-    is sum_s u_iks <= 1 with (F_iks - t_ik, 1, u_iks) in the exponential cone.
+    plane_i(theta) = plane_offset_i + sum_s plane_slope_is (<theta_y, phi_is> + log w_is). Each
+    g(theta | x_i, k) <= t_ik is sum_s u_iks <= 1 with (F_iks - t_ik, 1, u_iks) in the exponential cone.
     """
     n, classes, r = len(counts), own.shape[1], features.shape[1]
     starts = np.concatenate([[0], np.cumsum(counts)])

@@ -66,6 +66,15 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
 
+def starting_point(problem: IncompleteProblem, max_iter: int) -> np.ndarray:
+    """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way."""
+    zero = np.zeros(problem.shape)
+    if not isinstance(problem.loss, Margin):
+        return zero
+    smoothest = problem.with_loss(Margin(TEMPERATURES[0]))
+    return _lbfgs(smoothest.objective, zero, 1e-6, max_iter, lambda *_: None).theta
+
+
 def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
     """Minimise J itself, the hinge through smooth losses."""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapkernel.solvers.cccp import IncompleteSolution, Watch, solve_cccp, solve_lbfgs
+from gapkernel.solvers.cccp import IncompleteSolution, Watch, solve_cccp, solve_lbfgs, starting_point
 from gapkernel.solvers.incomplete_losses import IncompleteLoss, Margin, Softmax
 from gapkernel.solvers.incomplete_problem import Balance, IncompleteProblem
 from gapkernel.solvers.stochastic import solve_sgd
@@ -36,7 +36,7 @@ def solve_incomplete(
     random: np.random.Generator,
     balance: float,
 ) -> IncompleteSolution:
-    """Solve ``problem`` from theta = 0, by stages if some of its rows are transductive.
+    """Solve ``problem``, by stages if some of its rows are transductive.
 
     ``objective`` of the result is that of the last stage.
     """
@@ -47,10 +47,11 @@ def solve_incomplete(
         method = solve_cccp if solver == "cccp" else solve_lbfgs
         return method(problem, theta, tol=tol, max_iter=max_iter, watch=watch)
 
-    start = np.zeros(problem.shape)
+    supervised = _at_stage(problem, 0.0)
+    start = starting_point(supervised, max_iter)
     if not any(labels.transductive.any() for labels in problem.labels):
         return solve(problem, start)
-    solution = solve(_at_stage(problem, 0.0), start, max(tol, ON_THE_WAY))
+    solution = solve(supervised, start, max(tol, ON_THE_WAY))
     problem = replace(problem, balance=_balance(problem, balance))
     for share in STAGES[:-1]:
         solution = solve(_at_stage(problem, share), solution.theta, max(tol, ON_THE_WAY))
