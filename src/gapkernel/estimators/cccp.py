@@ -12,9 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.completions import KINDS, Completions, completions_of
 from gapkernel.compute.basis import Basis, pivoted_cholesky
+from gapkernel.compute.progress import watched
 from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
 from gapkernel.estimators.labels import CandidateLabels, read_labels
-from gapkernel.imputation.progress import watched
 from gapkernel.kernels.complete import CompleteKernel, complete_kernel
 from gapkernel.solvers.cccp import IncompleteSolution
 from gapkernel.solvers.incomplete_losses import Labels

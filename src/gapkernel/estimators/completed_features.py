@@ -9,7 +9,7 @@ import numpy as np
 from gapkernel.completions import Completions
 from gapkernel.compute.basis import Basis
 from gapkernel.compute.config import get_config
-from gapkernel.imputation.progress import tracked
+from gapkernel.compute.progress import tracked
 from gapkernel.kernels.complete import CompleteKernel
 from gapkernel.solvers.incomplete_problem import Block
 
