@@ -4,10 +4,13 @@ from gapkernel import density, imputation, kernels, missingness, plots
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
+    SVCCV,
     SVR,
+    SVRCV,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
+    KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
     OneClassSVM,
@@ -19,11 +22,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "ChainedEquations",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "OneClassSVM",
