@@ -66,7 +66,7 @@ class KernelMachine(BaseEstimator):
         indicator = resolve_indicator(self.indicator)
         density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
         rows = density.condition(table)
-        if rows.kind != kernel.laws:
+        if not kernel.compares(rows.kind):
             raise ValueError(
                 f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
             )
