@@ -29,10 +29,8 @@ class MixtureEngine:
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
         check_fits((len(self.owner_left), len(self.owner_right)), "A kernel matrix of all components")
-        matrix = _summed(
-            _summed(self.engine.matrix(), self.owner_left, self.shape[0]).T, self.owner_right, self.shape[1]
-        )
-        matrix = np.ascontiguousarray(matrix.T)
+        matrix = _summed(self.engine.matrix(), self.owner_left, self.shape[0])
+        matrix = np.ascontiguousarray(_summed(matrix.T, self.owner_right, self.shape[1]).T)
         if self.engine.symmetric:
             matrix = 0.5 * (matrix + matrix.T)  # the two sums round differently
         return np.log(matrix) if log else matrix

@@ -19,9 +19,9 @@ from gapkernel.table import numeric_table
 class FactorAnalysis(DensityMixin, BaseEstimator):
     """A Gaussian density x = mean + loadings z + noise for rows with gaps, z a few normal factors.
 
-    Its covariance has n_features * (n_components + 1) parameters instead of n_features * (n_features + 1) / 2, so it can
-    be estimated from fewer rows than there are columns; and the law of a row with gaps is a diagonal plus a low rank,
-    so that no kernel needs a matrix of the size of the gaps.
+    Its covariance has n_features * (n_components + 1) parameters instead of n_features * (n_features + 1) / 2, so it
+    can be estimated from fewer rows than there are columns; and the law of a row with gaps is a diagonal plus a low
+    rank, so that no kernel needs a matrix of the size of the gaps.
 
     Parameters
     ----------
@@ -71,6 +71,10 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
     >>> FactorAnalysis(1).fit(X).condition([[np.nan, 2.0, np.nan]]).means.round(1)
     array([[ 1.,  2., -1.]])
     """
+
+    mean_: np.ndarray
+    loadings_: np.ndarray
+    noise_: np.ndarray
 
     def __init__(
         self, n_components="auto", *, ridge="auto", tol=1e-6, max_iter=1000, mean=None, loadings=None, noise=None
