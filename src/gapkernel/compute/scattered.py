@@ -239,7 +239,7 @@ def _add_covariance(side, p, factor, place, lane, matrix):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
+def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
     """Write A_i + A_j - I on the columns missing in either row, and delta there, into each lane."""
     pattern_left, pattern_right, at_left, at_right = left.pattern, right.pattern, left.position, right.position
     means_left, means_right = left.means, right.means
@@ -316,7 +316,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
             )
             _solve_intersections(largest, blocks, vectors, value, group_log_det)
         else:
-            _gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
+            gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
             eliminate_symmetric(blocks[0], vectors[0], largest, value, group_log_det)
         for lane in range(n_pairs):
             i, j = pairs[lane, 0], pairs[lane, 1]
