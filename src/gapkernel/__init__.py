@@ -5,6 +5,7 @@ from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
     SVR,
+    GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
@@ -21,6 +22,7 @@ __all__ = [
     "SVC",
     "SVR",
     "ChainedEquations",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",

@@ -65,7 +65,9 @@ def _shared_sums(side, i0, i1, j0, j1, gamma, share, weights, total):
     upper = np.triu(-matrix[:, :, 0])
     inverse = upper + np.triu(upper, 1).T
     left, right = inverse @ side.means[union, i0:i1], inverse @ side.means[union, j0:j1]  # u = left - right
-    squares = left**2 @ weights.sum(axis=1) + right**2 @ weights.sum(axis=0) - 2.0 * np.sum(left @ weights * right, axis=1)
+    squares = (
+        left**2 @ weights.sum(axis=1) + right**2 @ weights.sum(axis=0) - 2.0 * np.sum(left @ weights * right, axis=1)
+    )
     total[union] += share * (2.0 * gamma * squares + (1.0 - inverse.diagonal()) * weights.sum())
 
 

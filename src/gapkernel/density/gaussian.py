@@ -240,16 +240,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         -------
         completions : ndarray of shape (n_draws, n_samples, n_features)
         """
-        random = check_random_state(random_state)
-        rows = self.condition(X)
-        draws = np.repeat(rows.means[None], n_draws, axis=0)
-        noise = random.standard_normal(draws.shape)
-        for members, columns, covariance in rows.by_pattern():
-            if len(columns):
-                values, vectors = np.linalg.eigh(covariance)
-                root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
-        return draws
+        return self.condition(X).draws(n_draws, check_random_state(random_state))
 
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")

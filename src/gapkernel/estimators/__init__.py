@@ -1,5 +1,6 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.gaussian_process import GaussianProcessRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
@@ -12,6 +13,7 @@ __all__ = [
     "SVC",
     "SVR",
     "CategoricalNaiveBayes",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",

@@ -163,6 +163,17 @@ class GaussianRows:
             blocks.append(0.5 * (mapped + mapped.T))
         return GaussianRows(self.means @ matrix.T + offset, self.law.copy(), gaps, _flatten(blocks))
 
+    def draws(self, n_draws: int, random: np.random.RandomState) -> np.ndarray:
+        """Completions of all rows drawn from their laws, (n_draws, n_rows, n_features)."""
+        draws = np.repeat(self.means[None], n_draws, axis=0)
+        noise = random.standard_normal(draws.shape)
+        for members, columns, covariance in self.by_pattern():
+            if len(columns):
+                values, vectors = np.linalg.eigh(covariance)
+                root = vectors * np.sqrt(np.maximum(values, 0.0))
+                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+        return draws
+
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for k, gaps in enumerate(self.gaps):
             columns = np.flatnonzero(gaps)
