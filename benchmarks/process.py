@@ -21,7 +21,7 @@ import gapkernel as gk
 
 LEVEL = 0.9
 FRACTIONS = (0.1, 0.3, 0.6)
-REPEATS = {"diabetes": 2, "servo": 5, "water_treatment": 2}
+REPEATS = {"diabetes": 2, "servo": 5, "water_treatment": 1}
 LEAST_ROWS = 250
 """Test rows of a line of the coverage table: neighbouring gap counts are merged until they have so many."""
 

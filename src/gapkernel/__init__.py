@@ -1,6 +1,6 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel import density, imputation, inspection, kernels, missingness, plots
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -34,6 +34,7 @@ __all__ = [
     "density",
     "get_config",
     "imputation",
+    "inspection",
     "kernels",
     "missingness",
     "plots",

@@ -242,6 +242,13 @@ class Gaussian(DensityMixin, BaseEstimator):
         """
         return self.condition(X).draws(n_draws, check_random_state(random_state))
 
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
+        rows = self.condition(X)
+        nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+        deviation = np.sqrt(max(rows.covariance_of(0)[column, column], 0.0))
+        return rows.means[0, column] + deviation * nodes, weights / weights.sum()
+
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")
         X = numeric_table(self, X, reset=False)
