@@ -89,7 +89,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             f"{type(estimator).__name__} has no Gaussian density_: pass density=, for example "
             f"gapkernel.density.Gaussian().fit(X_train)."
         )
-    table = read_table(density, row, reset=False, schema=getattr(density, "schema_", None))
+    table = read_table(estimator, row, reset=False, schema=getattr(density, "schema_", None))
     if len(table) != 1:
         raise ValueError(f"row must be one row, got {len(table)}.")
     columns = np.flatnonzero(table.missing[0])
@@ -97,7 +97,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     if classify and not hasattr(estimator, "predict_proba"):
         raise ValueError(f"{type(estimator).__name__} has no predict_proba: wrap it in CalibratedClassifierCV.")
     reduction = np.empty(len(columns))
-    for k, column in enumerate(columns):
+    for k, column in enumerate(columns.tolist()):
         values, weights = density.cell_nodes(table, column, n_nodes)
         completed = _completed(table, column, values)
         if classify:
