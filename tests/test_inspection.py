@@ -164,6 +164,8 @@ def test_a_pipeline_is_seen_through():
     row = pd.DataFrame({"a": [20.0], "b": [np.nan], "c": [np.nan]})
     result = value_of_information(machine, row)
     inner = value_of_information(machine[-1], machine[:-1].transform(row))
+    direct = value_of_information(gk.GaussianProcessRegressor().fit(frame, y), row)
+    assert direct.names == ["b", "c"]
     assert_array_equal(result.reduction, inner.reduction)
     assert result.names == ["b", "c"]
 

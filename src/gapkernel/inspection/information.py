@@ -96,30 +96,36 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     classify = is_classifier(estimator)
     if classify and not hasattr(estimator, "predict_proba"):
         raise ValueError(f"{type(estimator).__name__} has no predict_proba: wrap it in CalibratedClassifierCV.")
-    reduction = np.empty(len(columns))
+    now, reduction = _form(table, estimator), np.empty(len(columns))
+    uncertainty = _entropy(estimator, now)[0] if classify else _variance(estimator, now)
     for k, column in enumerate(columns.tolist()):
         values, weights = density.cell_nodes(table, column, n_nodes)
-        completed = _completed(table, column, values)
+        measured = _form(_completed(table, column, values), estimator)
         if classify:
-            reduction[k] = _entropy(estimator, _plain(table))[0] - weights @ _entropy(estimator, completed)
+            reduction[k] = uncertainty - weights @ _entropy(estimator, measured)
         else:
-            means = estimator.predict(completed)
+            means = estimator.predict(measured)
             reduction[k] = weights @ (means - weights @ means) ** 2
-    uncertainty = _entropy(estimator, _plain(table))[0] if classify else _variance(estimator, _plain(table))
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
     return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
 
 
-def _completed(table: Table, column: int, values: np.ndarray):
+def _completed(table: Table, column: int, values: np.ndarray) -> Table:
     """The row once for each value of its cell."""
     filled = np.repeat(table.values, len(values), axis=0)
     filled[:, column] = values
-    return _plain(Table(filled, table.schema))
+    return Table(filled, table.schema)
 
 
-def _plain(table: Table):
-    """Numbers as an array, which every estimator takes; categories as a table."""
-    return table if table.schema.categorical.any() else table.values
+def _form(table: Table, estimator):
+    """The table as ``estimator`` was given one: ours take it as it is, others an array or a frame of numbers."""
+    if hasattr(estimator, "density_") or table.schema.categorical.any():
+        return table
+    if not hasattr(estimator, "feature_names_in_"):
+        return table.values
+    import pandas as pd
+
+    return pd.DataFrame(table.values, columns=estimator.feature_names_in_)
 
 
 def _entropy(classifier, rows) -> np.ndarray:
