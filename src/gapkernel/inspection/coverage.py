@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -40,6 +40,12 @@ class Coverage:
     def standard_error(self) -> np.ndarray:
         """Standard error of the shares, if the intervals covered as often as they claim."""
         return np.sqrt(self.level * (1.0 - self.level) / self.n_rows)
+
+    def confidence(self, confidence_level: float = 0.95) -> np.ndarray:
+        """Wilson's confidence intervals of the shares, (n_counts, 2)."""
+        hits = np.rint(self.covered * self.n_rows).astype(int)
+        tests = [binomtest(hit, int(n)) for hit, n in zip(hits, self.n_rows, strict=True)]
+        return np.array([test.proportion_ci(confidence_level, method="wilson") for test in tests])
 
     @property
     def overall(self) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gapkernel.inspection import Coverage, coverage
 from gapkernel.plots.canvas import axes_or_new
 
 
 class CoverageDisplay:
-    """Coverage of intervals against the number of missing cells, with two standard errors.
+    """Coverage of intervals against the number of missing cells, with 95 % confidence intervals.
 
     Points near the line are calibrated. Build it with `from_estimator`.
 
@@ -65,9 +67,8 @@ class CoverageDisplay:
         self.figure_ = self.ax_.figure
         result = self.coverage
         self.ax_.axhline(result.level, color="black", linewidth=1, linestyle="--")
-        self.ax_.errorbar(
-            result.missing, result.covered, yerr=2.0 * result.standard_error, marker="o", capsize=3, label=self.name
-        )
+        reach = np.abs(result.confidence().T - result.covered)
+        self.ax_.errorbar(result.missing, result.covered, yerr=reach, marker="o", capsize=3, label=self.name)
         self.ax_.set(xlabel="missing cells", ylabel=f"coverage of {result.level:.0%} intervals")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         if self.name is not None:
