@@ -46,8 +46,8 @@ def run():
         ),
         lines,
         f"n={ROWS}, d={COLUMNS}; gaps completely at random, so practically every row has a pattern of its own. "
-        "Ratio: gapkernel's time over scikit-learn's, both measured in this run; processor time is added up over both cores "
-        "and does not depend on what else the machine does.",
+        "Ratio: gapkernel's time over scikit-learn's, both measured in this run; CPU ratio: the same of processor time, "
+        "which hardly depends on what else the machine does.",
     )
 
 
