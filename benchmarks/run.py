@@ -14,6 +14,9 @@ BENCHMARKS = (
     "mixed_rules",
     "process_cost",
     "process",
+    "cccp",
+    "model_selection",
+    "densities",
 )
 
 if __name__ == "__main__":

@@ -4,11 +4,15 @@ from gapkernel import density, imputation, inspection, kernels, missingness, plo
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
+    SVCCV,
     SVR,
+    SVRCV,
+    CCCPClassifier,
     GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
+    KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
     OneClassSVM,
@@ -20,12 +24,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
+    "CCCPClassifier",
     "ChainedEquations",
     "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "OneClassSVM",
