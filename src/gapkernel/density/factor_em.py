@@ -132,6 +132,8 @@ def _step(X, seen, weight, counts, factors: Factors, ridge: float) -> tuple[floa
 
 def canonical(factors: Factors) -> Factors:
     """The same density with F' Psi^-1 F diagonal and falling, and the largest loading of each factor positive."""
+    if not len(factors.mean):
+        return factors
     with np.errstate(divide="ignore"):
         weight = np.where(factors.noise > 0, 1.0 / factors.noise, 0.0)
     _, rotation = np.linalg.eigh(factors.loadings.T @ (weight[:, None] * factors.loadings))
