@@ -91,7 +91,7 @@ def run():
         "Densities",
         ("case", "FactorAnalysis", "Gaussian", "ratio", "ratio of wall times", "peak memory, ours / theirs"),
         lines,
-        "Processor times of one thread, the best of three runs taking turns. Ratio: how many times faster than the full "
-        f"Gaussian of the same covariance, both measured in this run. {note}\n\n"
+        "Processor times of one thread, the best of three runs taking turns. Ratio: how many times faster than the "
+        f"full Gaussian of the same covariance, both measured in this run. {note}\n\n"
         f"Mean log density of 200 held-out USPS digits with 25 % gaps, by rows to learn from: {held_out(rng)}.",
     )
