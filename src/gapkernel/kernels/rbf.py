@@ -167,8 +167,8 @@ class UnscaledExpectedRBF(ExpectedRBF):
             stacklevel=4,
         )
         zeros = np.zeros(len(left)), np.zeros(len(left if right is None else right))
-        left, right = (getattr(rows, "dense", rows) for rows in (left, right))
-        return ExpectedRBFEngine(left, right, self._number(), *zeros, determinant=False)
+        there = None if right is None else right.dense
+        return ExpectedRBFEngine(left.dense, there, self._number(), *zeros, determinant=False)
 
 
 def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:

@@ -76,6 +76,11 @@ class GaussianRows:
         """Number of columns."""
         return self.means.shape[1]
 
+    @property
+    def dense(self) -> GaussianRows:
+        """These laws with their covariances written out: as they are."""
+        return self
+
     @cached_property
     def gap_start(self) -> np.ndarray:
         """Where the gaps of each law begin when all are listed; one entry more than there are laws."""
