@@ -1,15 +1,20 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
 from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
     SVR,
+    FourierClassifier,
+    FourierFeatures,
+    FourierRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
+    Nystroem,
     OneClassSVM,
     RobustSVC,
 )
@@ -21,13 +26,18 @@ __all__ = [
     "SVC",
     "SVR",
     "ChainedEquations",
+    "FourierClassifier",
+    "FourierFeatures",
+    "FourierRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
+    "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "batches",
     "config_context",
     "density",
     "get_config",

@@ -1,9 +1,12 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.features import FourierFeatures
+from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
+from gapkernel.estimators.nystroem import Nystroem
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.robust import RobustSVC
 from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
@@ -12,11 +15,15 @@ __all__ = [
     "SVC",
     "SVR",
     "CategoricalNaiveBayes",
+    "FourierClassifier",
+    "FourierFeatures",
+    "FourierRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
+    "Nystroem",
     "OneClassSVM",
     "RobustSVC",
 ]

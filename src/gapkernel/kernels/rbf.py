@@ -64,6 +64,14 @@ class ExpectedRBF(Kernel):
         rows = self._in_metric(rows)
         return np.exp(self._log_norm(rows, self._number()) + 2.0 * self._log_scale(rows))
 
+    def log_scale(self, rows: GaussianRows) -> np.ndarray:
+        """Logarithm of the factor by which the kernel multiplies each row of the expected RBF."""
+        return self._log_scale(self._in_metric(rows))
+
+    def metric_root(self, n_features: int) -> np.ndarray:
+        """R, the distance between x and y being the Euclidean one between Rx and Ry."""
+        return np.eye(n_features)
+
     def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
 
