@@ -89,7 +89,7 @@ class HeldParts(Parts):
         groups = np.array_split(np.arange(0, self.n_rows, PART_ROWS), min(GROUPS, -(-self.n_rows // PART_ROWS)))
 
         def group_sum(starts):
-            return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in starts))
+            return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
 
         return reduce(add, run_tasks(group_sum, groups, description))
 

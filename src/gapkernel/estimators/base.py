@@ -14,6 +14,7 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Heterogeneous
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
+from gapkernel.rowwise import Rowwise
 from gapkernel.table import Schema, Table, read_table
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -33,7 +34,7 @@ class Laws(NamedTuple):
     rows: Rows
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Rowwise, BaseEstimator):
     """Base of the estimators: from a table with gaps to laws.
 
     Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and

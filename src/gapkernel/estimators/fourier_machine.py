@@ -14,6 +14,7 @@ from gapkernel.batches import Batches
 from gapkernel.estimators.features import FourierFeatures
 from gapkernel.estimators.sampled import unchecked_parts
 from gapkernel.parts import HeldParts, Part, Parts
+from gapkernel.rowwise import Rowwise, is_dask
 from gapkernel.solvers.normal_equations import Moments
 from gapkernel.table import Table, read_table
 
@@ -23,7 +24,7 @@ FEATURE_PARAMETERS = (
 )  # fmt: skip
 
 
-class FourierMachine(BaseEstimator):
+class FourierMachine(Rowwise, BaseEstimator):
     """Features, one pass over the parts of the table for sums, and a small linear system."""
 
     _y_options: ClassVar[dict[str, Any]] = {}
@@ -38,7 +39,7 @@ class FourierMachine(BaseEstimator):
 
     def _parts(self, X, y, sample_weight, *, reset: bool = True) -> Parts:
         """The labelled table in parts; one in memory is checked at once, others part by part."""
-        if isinstance(X, Batches | np.memmap):
+        if isinstance(X, Batches | np.memmap) or is_dask(X):
             return unchecked_parts(X, y, sample_weight)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from gapkernel.batches import Batches
 from gapkernel.estimators.base import KernelMachine, Laws
 from gapkernel.parts import HeldParts, Part, Parts, StreamedParts
+from gapkernel.rowwise import is_dask
 from gapkernel.table import Table, read_table
 
 
@@ -18,7 +19,7 @@ class SampledMachine(KernelMachine):
 
     def _parts(self, X) -> Parts:
         """The table in parts; one in memory is checked at once, others part by part."""
-        if isinstance(X, Batches | np.memmap):
+        if isinstance(X, Batches | np.memmap) or is_dask(X):
             return unchecked_parts(X)
         return HeldParts(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
 
@@ -47,6 +48,10 @@ def unchecked_parts(X, y=None, weight=None) -> Parts:
                 "Batches bring their own targets and weights: give gapkernel.batches(source, target) alone."
             )
         return StreamedParts(X)
+    if is_dask(X):
+        from gapkernel.distributed import DaskParts
+
+        return DaskParts(X, y, weight)
     check_consistent_length(*(values for values in (X, y, weight) if values is not None))
     return HeldParts(Part(X, y, weight))
 

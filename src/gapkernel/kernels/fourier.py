@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi
 
 from gapkernel.kernels.base import Kernel, Rows
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
@@ -104,4 +103,4 @@ def _orthogonal(n: int, d: int, random) -> np.ndarray:
     for begin in range(0, n, d):
         q, r = np.linalg.qr(random.standard_normal((d, d)))
         directions.append((q * np.sign(np.diag(r)))[: n - begin])  # signs make the rotation uniform
-    return np.concatenate(directions) * chi(d).rvs(n, random_state=random)[:, None]
+    return np.concatenate(directions) * np.sqrt(random.chisquare(d, n))[:, None]
