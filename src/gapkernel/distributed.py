@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
+from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
 
 from gapkernel.compute.config import config_context
-from gapkernel.parts import HeldParts, Part, Parts, Sum, joined
+from gapkernel.parts import Derived, HeldParts, Part, Parts, Sum, joined
 from gapkernel.rowwise import is_dask
 
 BRANCHES = 8
@@ -54,11 +55,30 @@ class DaskParts(Parts):
         return joined(list(dask.compute(*pieces)))
 
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
-        shared = dask.delayed(function, traverse=False)  # sent once, not once for each block
-        sums = [dask.delayed(_part_sum)(shared, part) for part in self._parts]
-        while len(sums) > 1:
-            sums = [dask.delayed(_added)(sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
-        return dask.compute(sums[0])[0]
+        return _sum(partial(_part_sum, function), self._parts)
+
+    def derived(self, function: Callable[[Part], Any]) -> Derived:
+        return KeptOnWorkers(self, function)
+
+
+class KeptOnWorkers(Derived):
+    """What a function makes of each block, kept where it was made; a worker that is lost has its share made again."""
+
+    def __init__(self, parts: DaskParts, function: Callable[[Part], Any]):
+        super().__init__(parts, function)
+        shared = dask.delayed(function, traverse=False)
+        self._kept = dask.persist(*(dask.delayed(_call)(shared, part) for part in parts._parts))
+
+    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
+        return _sum(function, self._kept)
+
+
+def _sum(function: Callable, blocks) -> Any:
+    shared = dask.delayed(function, traverse=False)  # sent once, not once for each block
+    sums = [dask.delayed(_call)(shared, block) for block in blocks]
+    while len(sums) > 1:
+        sums = [dask.delayed(_added)(sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
+    return dask.compute(sums[0])[0]
 
 
 def answer_blocks(machine, verb: str, X, *args, **kwargs):
@@ -84,13 +104,17 @@ def answer_blocks(machine, verb: str, X, *args, **kwargs):
 def _answer(machine, verb: str, block, example: np.ndarray, args, kwargs) -> np.ndarray:
     if len(block) == 0:
         return np.empty((0, *example.shape[1:]), example.dtype)
-    with config_context(n_threads=1):  # the scheduler has the cores
+    with config_context(n_threads=1):
         return np.asarray(getattr(machine, verb)(block, *args, **kwargs))
 
 
 def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:
-    with config_context(n_threads=1):
-        return HeldParts(part).sum(function)
+    return HeldParts(part).sum(function)
+
+
+def _call(function: Callable, block):
+    with config_context(n_threads=1):  # the scheduler has the cores
+        return function(block)
 
 
 def _added(sums: list):

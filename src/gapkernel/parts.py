@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from gapkernel.batches import Batches
 from gapkernel.compute.tasks import run_tasks
+from gapkernel.rowwise import is_dask
 from gapkernel.table import Table
 
 PART_ROWS = 4096
@@ -52,6 +53,9 @@ class Part:
 class Parts(ABC):
     """A table in parts."""
 
+    checked = False
+    """Whether it is one `Table`, checked as a whole."""
+
     @property
     @abstractmethod
     def n_rows(self) -> int:
@@ -65,6 +69,21 @@ class Parts(ABC):
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
         """The sum of ``function(part)`` over all parts, in a fixed order."""
 
+    def derived(self, function: Callable[[Part], Any]) -> Derived:
+        """What ``function`` makes of each part, for many sums."""
+        return Derived(self, function)
+
+
+class Derived:
+    """What a function makes of each part, made anew for each sum."""
+
+    def __init__(self, parts: Parts, function: Callable[[Part], Any]):
+        self.parts, self.function = parts, function
+
+    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
+        """The sum of ``function`` over what was made of the parts."""
+        return self.parts.sum(partial(_composed, function, self.function), description)
+
 
 class HeldParts(Parts):
     """A table in memory.
@@ -77,6 +96,7 @@ class HeldParts(Parts):
 
     def __init__(self, part: Part):
         self.whole = part
+        self.checked = isinstance(part.X, Table)
 
     @property
     def n_rows(self) -> int:
@@ -134,9 +154,35 @@ class StreamedParts(Parts):
         return reduce(add, (HeldParts(part).sum(function) for part in self))
 
 
+def parts_of(X, y=None, weight=None) -> Parts | None:
+    """The parts of `batches`, a memory map or a dask collection, or of what is in parts already; None for a table in
+    memory.
+
+    Nothing is checked yet: each part is when it is met.
+    """
+    if isinstance(X, Parts):
+        return X
+    if isinstance(X, Batches):
+        if y is not None or weight is not None:
+            raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
+        return StreamedParts(X)
+    if isinstance(X, np.memmap):
+        check_consistent_length(X, y, weight)
+        return HeldParts(Part(X, y, weight))
+    if is_dask(X):
+        from gapkernel.distributed import DaskParts
+
+        return DaskParts(X, y, weight)
+    return None
+
+
 def joined(parts: list[Part]) -> Part:
     """The rows of several parts in one."""
     return Part(*(None if pieces[0] is None else _concatenate(pieces) for pieces in zip(*parts, strict=True)))
+
+
+def _composed(outer: Callable, inner: Callable, part: Part):
+    return outer(inner(part))
 
 
 def _take(values, rows):

@@ -10,11 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
-from gapkernel.batches import Batches
 from gapkernel.estimators.features import FourierFeatures
-from gapkernel.estimators.sampled import unchecked_parts
-from gapkernel.parts import HeldParts, Part, Parts
-from gapkernel.rowwise import Rowwise, is_dask
+from gapkernel.parts import HeldParts, Part, Parts, parts_of
+from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.normal_equations import Moments
 from gapkernel.table import Table, read_table
 
@@ -39,8 +37,9 @@ class FourierMachine(Rowwise, BaseEstimator):
 
     def _parts(self, X, y, sample_weight, *, reset: bool = True) -> Parts:
         """The labelled table in parts; one in memory is checked at once, others part by part."""
-        if isinstance(X, Batches | np.memmap) or is_dask(X):
-            return unchecked_parts(X, y, sample_weight)
+        parts = parts_of(X, y, sample_weight)
+        if parts is not None:
+            return parts
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         schema = None if reset else getattr(self.density_, "schema_", None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.batches import Batches
-from gapkernel.estimators.base import KernelMachine, Laws
-from gapkernel.parts import HeldParts, Part, Parts, StreamedParts
-from gapkernel.rowwise import is_dask
+from gapkernel.density import Gaussian
+from gapkernel.estimators.base import KernelMachine, Laws, resolve_density, resolve_kernel
+from gapkernel.kernels.rbf import median_rows
+from gapkernel.parts import HeldParts, Part, Parts, parts_of
 from gapkernel.table import Table, read_table
 
 
@@ -19,41 +19,43 @@ class SampledMachine(KernelMachine):
 
     def _parts(self, X) -> Parts:
         """The table in parts; one in memory is checked at once, others part by part."""
-        if isinstance(X, Batches | np.memmap) or is_dask(X):
-            return unchecked_parts(X)
-        return HeldParts(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
+        table = parts_of(X)
+        if table is None:
+            table = HeldParts(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
+        return table
 
     def _fit_sample(self, parts: Parts, random) -> Laws:
         """Density and kernel from a sample of the rows, and the laws of the sample."""
-        k = self.density_samples
-        if k is not None and not (isinstance(k, Integral) and int(k) >= 1):
-            raise ValueError(f"density_samples must be None or a number of rows from 1 up, got {k!r}.")
-        sample = parts.take(sample_rows(parts.n_rows, None if k is None else int(k), random))
+        most = self.density_samples
+        if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
+            raise ValueError(f"density_samples must be None or a number of rows from 1 up, got {most!r}.")
+        rows = sample_rows(parts.n_rows, None if most is None else int(most), random)
+        if most is None and not parts.checked:
+            return self._fit_all(parts)
+        sample = parts.take(rows)
         table = sample.X
         if not isinstance(table, Table):
             table = read_table(self, table, reset=True, categorical_features=self.categorical_features)
         return self._fit_laws(table, self._weights_of(table, sample.weight), needs_gram=False)
 
+    def _fit_all(self, parts: Parts) -> Laws:
+        """Density from all rows of a table in parts; only some of their laws."""
+        sample = parts.take(median_rows(parts.n_rows))
+        table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
+        kernel = resolve_kernel(self.kernel, self.gamma)
+        density = resolve_density(self.density, kernel, table)
+        if not isinstance(density, Gaussian):
+            raise ValueError(
+                f"{type(density).__name__} cannot be fitted to a table in parts. Give density_samples, the number of "
+                f"rows to fit it to, or use density=gapkernel.density.Gaussian()."
+            )
+        rows = density.fit(parts).condition(table)
+        return Laws(density, kernel.resolve(density, rows), rows)
+
     def _table(self, X) -> Table:
         """New rows, checked."""
         check_is_fitted(self, "density_")
         return read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
-
-
-def unchecked_parts(X, y=None, weight=None) -> Parts:
-    """Parts of a table that does not fit in memory: each is checked when it is met."""
-    if isinstance(X, Batches):
-        if y is not None or weight is not None:
-            raise ValueError(
-                "Batches bring their own targets and weights: give gapkernel.batches(source, target) alone."
-            )
-        return StreamedParts(X)
-    if is_dask(X):
-        from gapkernel.distributed import DaskParts
-
-        return DaskParts(X, y, weight)
-    check_consistent_length(*(values for values in (X, y, weight) if values is not None))
-    return HeldParts(Part(X, y, weight))
 
 
 def sample_rows(n_rows: int, most: int | None, random) -> np.ndarray:

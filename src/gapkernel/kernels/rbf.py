@@ -155,6 +155,13 @@ class UnscaledExpectedRBF(ExpectedRBF):
         return ExpectedRBFEngine(left, right, self._number(), *zeros, determinant=False)
 
 
+def median_rows(n_rows: int) -> np.ndarray:
+    """Numbers of the rows that the median heuristic looks at, sorted."""
+    if n_rows <= MEDIAN_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, MEDIAN_ROWS, replace=False))
+
+
 def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
     """E k^2 - (E k)^2 = (E k)^2 (exp(log E k^2 - 2 log E k) - 1), without cancellation: (6), corrected (7)."""
     return np.exp(2.0 * log_mean) * np.maximum(np.expm1(log_of_square - 2.0 * log_mean), 0.0)
@@ -167,9 +174,7 @@ def _gamma_of(word: str, density, rows: GaussianRows) -> float:
         return float(1.0 / (rows.n_features * spread)) if spread > 0 else 1.0
     if word == "median":
         means = rows.means
-        if len(means) > MEDIAN_ROWS:
-            means = means[np.random.default_rng(0).choice(len(means), MEDIAN_ROWS, replace=False)]
-        squared = pairwise_distances(means, metric="sqeuclidean")
+        squared = pairwise_distances(means[median_rows(len(means))], metric="sqeuclidean")
         positive = squared[squared > 0]
         return float(1.0 / np.median(positive)) if positive.size else 1.0
     raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {word!r}.")
