@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
+from threadpoolctl import threadpool_limits
 
 from gapkernel.batches import Batches
+from gapkernel.compute.progress import tracked
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.rowwise import is_dask
 from gapkernel.table import Table
@@ -111,7 +113,8 @@ class HeldParts(Parts):
         def group_sum(starts):
             return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
 
-        return reduce(add, run_tasks(group_sum, groups, description))
+        with threadpool_limits(1, "blas"):  # the parts have the cores
+            return reduce(add, run_tasks(group_sum, groups, description))
 
 
 class StreamedParts(Parts):
@@ -151,7 +154,7 @@ class StreamedParts(Parts):
         return joined(pieces)
 
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
-        return reduce(add, (HeldParts(part).sum(function) for part in self))
+        return reduce(add, (HeldParts(part).sum(function) for part in tracked(self, None, description or "batches")))
 
 
 def parts_of(X, y=None, weight=None) -> Parts | None:

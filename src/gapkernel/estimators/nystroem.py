@@ -14,7 +14,7 @@ from gapkernel.kernels import Kernel
 from gapkernel.kernels.base import Rows
 
 CANDIDATES_PER_LANDMARK = 10
-"""Rows among which the greedy choice looks for each landmark."""
+"""Rows among which the pivoted choice looks for each landmark."""
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
@@ -34,8 +34,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to, and that landmarks are chosen from; see `FourierFeatures`.
     sampling : {"uniform", "pivoted"}, default="uniform"
-        How landmarks are chosen: uniformly, or greedily by pivoted Cholesky, each the row that the landmarks before it
-        represent worst, among ten times as many rows drawn uniformly.
+        How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, a row being the likelier the worse the
+        landmarks before it represent it, among ten times as many rows drawn uniformly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
     indicator : bool or Missingness, default=False
         As in `SVC`.
@@ -106,7 +106,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         n = min(int(self.n_components), len(rows))
         if self.sampling == "pivoted":
             rows = rows.take(sample_rows(len(rows), CANDIDATES_PER_LANDMARK * n, random))
-            chosen = pivots(kernel, rows, n)
+            chosen = pivots(kernel, rows, n, random)
         else:
             chosen = sample_rows(len(rows), n, random)
         landmarks = rows.take(chosen)
@@ -134,16 +134,20 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         return self.kernel_.dot(rows, self.rows_, self.normalization_.T)
 
 
-def pivots(kernel: Kernel, rows: Rows, n: int) -> np.ndarray:
-    """Greedy landmarks, by pivoted Cholesky of the kernel between independent rows."""
+def pivots(kernel: Kernel, rows: Rows, n: int, random) -> np.ndarray:
+    """Landmarks by randomly pivoted Cholesky of the kernel between independent rows (Chen, Epperly, Tropp, Webber).
+
+    The largest pivot instead of a random one would look for the outliers.
+    """
     left = kernel.self_cross(rows)  # what the landmarks so far leave unexplained of each row
     enough = 1e-12 * left.max(initial=0.0)
     factor = np.empty((len(rows), n))
     chosen: list[int] = []
     for k in range(n):
-        pivot = int(np.argmax(left))
-        if left[pivot] <= enough:
+        left[left <= enough] = 0.0
+        if not left.any():
             break  # the others are combinations of these
+        pivot = int(random.choice(len(rows), p=left / left.sum()))
         column = kernel.cross(rows, rows.take([pivot]))[:, 0] - factor[:, :k] @ factor[pivot, :k]
         factor[:, k] = column / np.sqrt(left[pivot])
         left = np.maximum(left - factor[:, k] ** 2, 0.0)
