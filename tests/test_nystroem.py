@@ -48,9 +48,10 @@ def test_a_row_and_its_independent_copy(kernel):
     assert_allclose(kernel.self_cross(rows), np.diag(kernel.cross(rows, rows)), rtol=1e-12)
 
 
-def test_pivoted_landmarks_represent_more_than_drawn_ones():
-    _, _, rows = random_laws(3, 200, 4, 0.3)
-    kernel = GenRBF(0.2)
+def test_pivoted_landmarks_find_the_rare_groups_that_drawn_ones_miss():
+    density, X, _ = random_laws(3, 200, 4, 0.1)
+    X[:190] = X[0] + 0.01 * (X[:190] - X[0])  # a crowd, and ten rows elsewhere
+    rows, kernel = density.condition(X), GenRBF(0.2)
     exact = kernel.cross(rows, rows)
 
     def unexplained(chosen):
@@ -60,8 +61,7 @@ def test_pivoted_landmarks_represent_more_than_drawn_ones():
     seeds = [np.random.RandomState(seed) for seed in range(20)]
     drawn = [unexplained(random.choice(200, 20, replace=False)) for random in seeds]
     pivoted = [unexplained(pivots(kernel, rows, 20, random)) for random in seeds]
-    assert np.mean(pivoted) < np.mean(drawn)
-    assert np.mean(np.array(pivoted) < drawn) > 0.7
+    assert np.mean(pivoted) < 0.5 * np.mean(drawn)
 
 
 def test_rows_that_repeat_each_other_need_one_landmark():
