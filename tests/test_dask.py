@@ -99,6 +99,16 @@ def test_a_dataframe_with_categories_and_names():
     assert np.array_equal(model.predict(parts[columns]).compute(), whole.predict(frame[columns]))
 
 
+def test_a_dataframe_of_numbers_with_the_density_of_all_rows():
+    X, y, _ = problem()
+    frame = pd.DataFrame(X, columns=COLUMNS)
+    parts = dd.from_pandas(frame, npartitions=3)
+    whole = gk.FourierClassifier(20, density_samples=None).fit(frame, y)
+    model = gk.FourierClassifier(20, density_samples=None).fit(parts, y)
+    assert_same_model(model, whole)
+    assert_allclose(model.decision_function(parts).compute(), whole.decision_function(frame), rtol=1e-8, atol=1e-10)
+
+
 def test_blocks_of_unknown_length():
     X, y, _ = problem()
     parts = dd.from_pandas(pd.DataFrame(X, columns=COLUMNS).assign(y=y), npartitions=4)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import add
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
 
 from gapkernel.batches import Batches
+from gapkernel.compute.config import thread_count
 from gapkernel.compute.progress import tracked
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.rowwise import is_dask
@@ -113,7 +115,7 @@ class HeldParts(Parts):
         def group_sum(starts):
             return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
 
-        with threadpool_limits(1, "blas"):  # the parts have the cores
+        with threadpool_limits(1, "blas") if thread_count() > 1 else nullcontext():  # the parts have the cores
             return reduce(add, run_tasks(group_sum, groups, description))
 
 

@@ -134,7 +134,8 @@ def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
                 f"Column {X.schema.label(categorical[0])} of X holds categories, but {type(estimator).__name__} is for "
                 f"numbers. Use density='auto' or gapkernel.density.JointGaussian(), or leave the column out."
             )
-        X = X.values
+        _check_n_features(estimator, X.values, reset=reset)
+        return X.values
     return _checked(estimator, X, reset=reset)
 
 

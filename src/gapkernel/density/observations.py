@@ -19,7 +19,8 @@ class Observations:
 
     def __init__(self, X: np.ndarray, weight: np.ndarray):
         used = (weight > 0) & ~np.isnan(X).all(axis=1)
-        self.X = X if used.all() else X[used]
+        # one layout, so that sums do not depend on the caller's
+        self.X = np.ascontiguousarray(X) if used.all() else X[used]
         self.weight = weight if used.all() else weight[used]
 
     def total(self, function: Callable):

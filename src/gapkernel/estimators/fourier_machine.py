@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
+from gapkernel.compute.config import check_fits
 from gapkernel.estimators.features import FourierFeatures
-from gapkernel.parts import HeldParts, Part, Parts, parts_of
+from gapkernel.parts import GROUPS, HeldParts, Part, Parts, parts_of
 from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.normal_equations import Moments
 from gapkernel.table import Table, read_table
@@ -51,6 +52,7 @@ class FourierMachine(Rowwise, BaseEstimator):
     def _fit_features(self, parts: Parts) -> FourierFeatures:
         if not (isinstance(self.alpha, Real) and 0 < float(self.alpha) < np.inf):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
+        check_fits((GROUPS, self.n_components, self.n_components), "Sums of the normal equations")
         features = FourierFeatures(**{name: getattr(self, name) for name in FEATURE_PARAMETERS})._fit_parts(parts)
         for name in ("n_features_in_", "feature_names_in_"):  # of a table in memory, which this machine has read
             if hasattr(self, name) and not hasattr(features, name):
