@@ -188,6 +188,15 @@ def test_rows_added_later_count_as_if_they_had_been_there():
     assert_same_model(numbers, gk.FourierRegressor(16, density=known).fit(X, y))
 
 
+def test_a_new_fit_forgets_the_names_of_the_last_one():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = problem()
+    model = gk.FourierClassifier(8).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    assert model.features_.feature_names_in_.tolist() == list("abcd")
+    assert not hasattr(model.fit(gk.batches(X, y)), "feature_names_in_")
+    model.predict(X)
+
+
 def test_weight_zero_leaves_a_row_out():
     X, y, _ = problem()
     weight = (np.arange(len(X)) % 3 > 0).astype(float)
@@ -214,6 +223,7 @@ def test_data_is_never_written_to():
     ("fit", "complaint"),
     [
         (lambda X, y: gk.FourierClassifier(alpha=0).fit(X, y), "alpha must be a positive number, got 0"),
+        (lambda X, y: gk.FourierClassifier("many").fit(X, y), "n_components must be a number"),
         (lambda X, y: gk.FourierClassifier(loss="hinge").fit(X, y), "loss must be one of"),
         (lambda X, y: gk.FourierClassifier().fit(X, np.zeros(len(X))), "one class only"),
         (lambda X, y: gk.FourierClassifier().fit(gk.batches(X)), "needs targets"),

@@ -103,14 +103,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         return self._fit_parts(self._parts(X))
 
     def _fit_parts(self, parts: Parts) -> FourierFeatures:
-        n = self.n_components
-        if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n_components must be a number from 1 up, got {n!r}.")
+        n = checked_components(self.n_components)
         random = check_random_state(self.random_state)
         density, kernel, _ = self._fit_sample(parts, random)
-        waves = FourierMap.draw(kernel, int(n), density.mean_, self.orthogonal, random)
+        waves = FourierMap.draw(kernel, n, density.mean_, self.orthogonal, random)
         self.density_, self.kernel_, self.map_ = density, kernel, waves
-        self._n_features_out = int(n)
+        self._n_features_out = n
         return self
 
     def transform(self, X) -> np.ndarray:
@@ -143,3 +141,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         starts = range(0, len(table), PART_ROWS)
         parts = run_tasks(lambda i: self._features(table[i : i + PART_ROWS]) @ coefficients, starts, "prediction")
         return np.concatenate(parts)
+
+
+def checked_components(n_components) -> int:
+    """The number of features, if it is one."""
+    if not isinstance(n_components, Integral) or int(n_components) < 1:
+        raise ValueError(f"n_components must be a number from 1 up, got {n_components!r}.")
+    return int(n_components)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
 from gapkernel.compute.config import check_fits
-from gapkernel.estimators.features import FourierFeatures
+from gapkernel.estimators.features import FourierFeatures, checked_components
 from gapkernel.parts import GROUPS, HeldParts, Part, Parts, parts_of
 from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.normal_equations import Moments
@@ -52,11 +52,11 @@ class FourierMachine(Rowwise, BaseEstimator):
     def _fit_features(self, parts: Parts) -> FourierFeatures:
         if not (isinstance(self.alpha, Real) and 0 < float(self.alpha) < np.inf):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
-        check_fits((GROUPS, self.n_components, self.n_components), "Sums of the normal equations")
+        n = checked_components(self.n_components)
+        check_fits((GROUPS, n, n), "Sums of the normal equations")
         features = FourierFeatures(**{name: getattr(self, name) for name in FEATURE_PARAMETERS})._fit_parts(parts)
-        for name in ("n_features_in_", "feature_names_in_"):  # of a table in memory, which this machine has read
-            if hasattr(self, name) and not hasattr(features, name):
-                setattr(features, name, getattr(self, name))
+        if parts.checked:  # a table in memory, which this machine has read
+            _copy_columns(self, features)
         return features
 
     def _learn(self, parts: Parts, features: FourierFeatures) -> Moments:
@@ -75,9 +75,7 @@ class FourierMachine(Rowwise, BaseEstimator):
         """Fitted attributes that do not depend on the loss."""
         self.features_, self._moments = features, moments
         self.density_, self.kernel_ = features.density_, features.kernel_
-        for name in ("n_features_in_", "feature_names_in_"):  # of a table in parts, which the features have read
-            if hasattr(features, name):
-                setattr(self, name, getattr(features, name))
+        _copy_columns(features, self)
 
     def _keep_coefficients(self, coefficients: np.ndarray) -> None:
         self.coef_, self.intercept_ = np.ascontiguousarray(coefficients[:-1].T), coefficients[-1]
@@ -91,6 +89,15 @@ class FourierMachine(Rowwise, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _copy_columns(source, target) -> None:
+    """Give ``target`` the number and names of the columns that ``source`` was fitted to."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
+        else:
+            target.__dict__.pop(name, None)  # of an earlier fit
 
 
 def labelled_features(machine: type[FourierMachine], features: FourierFeatures, part: Part) -> tuple:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.config import check_fits
+from gapkernel.estimators.features import checked_components
 from gapkernel.estimators.sampled import SampledMachine, sample_rows
 from gapkernel.kernels import Kernel
 from gapkernel.kernels.base import Rows
@@ -97,13 +96,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         -------
         self : Nystroem
         """
-        if not isinstance(self.n_components, Integral) or int(self.n_components) < 1:
-            raise ValueError(f"n_components must be a number from 1 up, got {self.n_components!r}.")
+        n_components = checked_components(self.n_components)
         if self.sampling not in ("uniform", "pivoted"):
             raise ValueError(f"sampling must be 'uniform' or 'pivoted', got {self.sampling!r}.")
         random = check_random_state(self.random_state)
         density, kernel, rows = self._fit_sample(self._parts(X), random)
-        n = min(int(self.n_components), len(rows))
+        n = min(n_components, len(rows))
         if self.sampling == "pivoted":
             rows = rows.take(sample_rows(len(rows), CANDIDATES_PER_LANDMARK * n, random))
             chosen = pivots(kernel, rows, n, random)
