@@ -43,7 +43,7 @@ def plot(walls, processors, exponent):
     """Time against rows."""
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.loglog(SIZES, walls, "o-", label="wall")
-    axes.loglog(SIZES, processors, "s-", label=f"processor: grows as n^{exponent:.2f}")
+    axes.loglog(SIZES, processors, "s-", label=f"processor: n^{exponent:.2f} from 100,000 rows up")
     axes.loglog(SIZES, processors[-1] * np.array(SIZES) / SIZES[-1], "k:", label="proportional to n")
     axes.set(xlabel="rows", ylabel="seconds", title="FourierClassifier, 20 columns, 30 % gaps, 1,024 features")
     axes.legend(frameon=False)
