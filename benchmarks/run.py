@@ -4,9 +4,21 @@ import importlib
 import sys
 
 BENCHMARKS = (
-    "start_up", "gram", "em", "memory", "imputation", "heterogeneous", "ehk_nested", "mixed_rules",
-    "features", "million", "cluster",
-)  # fmt: skip
+    "start_up",
+    "gram",
+    "em",
+    "memory",
+    "imputation",
+    "heterogeneous",
+    "ehk_nested",
+    "mixed_rules",
+    "cccp",
+    "model_selection",
+    "densities",
+    "features",
+    "million",
+    "cluster",
+)
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:

@@ -127,6 +127,9 @@ MACHINES = [
     (gk.KernelRidge(), "predict"),
     (gk.RobustSVC(), "predict"),
     (gk.GeometricMarginSVC(), "decision_function"),
+    (gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2), "predict"),
+    (gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1], cv=2), "predict"),
+    (gk.CCCPClassifier(n_completions=4, n_basis=10, random_state=0), "predict_proba"),
     (gk.Gram(), "transform"),
     (gk.Nystroem(10), "transform"),
     (gk.FourierFeatures(10), "transform"),
@@ -159,7 +162,10 @@ def test_naive_bayes_answers_frames_by_blocks():
 def test_landmarks_and_features_are_those_of_the_whole():
     X, _, _ = problem()
     blocks = da.from_array(X, chunks=(64, 4))
-    for machine in (gk.Nystroem(10, density_samples=50), gk.FourierFeatures(10, density_samples=50)):
+    machines = [
+        kind(10, density_samples=samples) for kind in (gk.Nystroem, gk.FourierFeatures) for samples in (50, None)
+    ]
+    for machine in (*machines, gk.Nystroem(10, sampling="pivoted", indicator=True, density_samples=None)):
         whole = machine.fit(X).transform(X)
         assert_allclose(machine.fit(blocks).transform(blocks).compute(), whole, rtol=1e-8, atol=1e-10)
 

@@ -1,7 +1,5 @@
 """Random Fourier features: unbiased with the error that the closed form says, exact in their norms, row by row."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from numpy.testing import assert_allclose
 from strategies import gappy_tables, law_batches, random_covariance, random_laws
 
 import gapkernel as gk
-from gapkernel.density import Gaussian
+from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture
 from gapkernel.estimators import features as features_module
 from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
 from gapkernel.kernels.fourier import FourierMap
@@ -101,18 +99,15 @@ def test_complete_rows_have_the_classical_features():
     assert_allclose(Z @ Z.T, classical, atol=1e-12)
 
 
-def test_a_mixture_of_laws_has_the_mixture_of_features():
-    _, _, first = random_laws(5, 6, 3, 0.4)
-    _, _, second = random_laws(6, 6, 3, 0.4)
-    weights = np.random.default_rng(0).dirichlet([1.0, 1.0], size=6)
-
-    class Mixture(SimpleNamespace):
-        def __len__(self):
-            return 6
-
-    mixture = Mixture(weights=weights, components=(first, second))
-    waves = fourier_map(ExpectedRBF(0.4), 10, first)
-    assert_allclose(waves(mixture), weights[:, :1] * waves(first) + weights[:, 1:] * waves(second), rtol=1e-12)
+@pytest.mark.parametrize("kernel", ["genrbf", "rbf"])
+@pytest.mark.parametrize("density", [FactorAnalysis(2), GaussianMixture(2)], ids=["factors", "mixture"])
+def test_every_gaussian_density_has_features_of_its_kernel(density, kernel):
+    _, X, _ = random_laws(5, 60, 4, 0.3)
+    X[:30] += 2.0
+    model = gk.FourierFeatures(20_000, density=density, kernel=kernel, gamma=0.1).fit(X)
+    rows = model.density_.condition(X[:20])
+    Z = model.map_(rows)
+    assert_allclose(Z @ Z.T, model.kernel_.cross(rows, rows), atol=0.02)
 
 
 @given(X=gappy_tables(max_rows=40, scales=(1e-3, 1.0, 1e3)))

@@ -5,13 +5,17 @@ from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
+    SVCCV,
     SVR,
+    SVRCV,
+    CCCPClassifier,
     FourierClassifier,
     FourierFeatures,
     FourierRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
+    KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
     Nystroem,
@@ -24,7 +28,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
+    "CCCPClassifier",
     "ChainedEquations",
     "FourierClassifier",
     "FourierFeatures",
@@ -32,6 +39,7 @@ __all__ = [
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "Nystroem",

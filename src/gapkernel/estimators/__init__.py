@@ -1,5 +1,7 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.cccp import CCCPClassifier
+from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.features import FourierFeatures
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
@@ -7,13 +9,17 @@ from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
 from gapkernel.estimators.nystroem import Nystroem
+from gapkernel.estimators.one_class import OneClassSVM
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.robust import RobustSVC
-from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
+from gapkernel.estimators.svm import SVC, SVR
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
+    "CCCPClassifier",
     "CategoricalNaiveBayes",
     "FourierClassifier",
     "FourierFeatures",
@@ -21,6 +27,7 @@ __all__ = [
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "Nystroem",

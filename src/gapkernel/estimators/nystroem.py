@@ -100,20 +100,20 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         if self.sampling not in ("uniform", "pivoted"):
             raise ValueError(f"sampling must be 'uniform' or 'pivoted', got {self.sampling!r}.")
         random = check_random_state(self.random_state)
-        density, kernel, rows = self._fit_sample(self._parts(X), random)
-        n = min(n_components, len(rows))
-        if self.sampling == "pivoted":
-            rows = rows.take(sample_rows(len(rows), CANDIDATES_PER_LANDMARK * n, random))
-            chosen = pivots(kernel, rows, n, random)
-        else:
-            chosen = sample_rows(len(rows), n, random)
-        landmarks = rows.take(chosen)
+        parts = self._parts(X)
+        density, kernel, rows = self._fit_sample(parts, random)
+        n_rows = min(parts.n_rows, self.density_samples or parts.n_rows)
+        n = min(n_components, n_rows)
+        candidates = sample_rows(n_rows, n if self.sampling == "uniform" else CANDIDATES_PER_LANDMARK * n, random)
+        here = len(rows) == n_rows  # else the density was fitted to all rows of a table in parts
+        rows = rows.take(candidates) if here else self._condition(density, parts.take(candidates).X)
+        landmarks = rows if self.sampling == "uniform" else rows.take(pivots(kernel, rows, n, random))
         # independent rows: scalar products of features are then those of the laws' mean embeddings, as in `cross`
         left, values, right = np.linalg.svd(kernel.cross(landmarks, landmarks))
         small = values <= 1e-12 * values[0]
         self.normalization_ = (left / np.sqrt(np.where(small, np.inf, values))) @ right
         self.density_, self.kernel_, self.rows_ = density, kernel, landmarks
-        self._n_features_out = len(chosen)
+        self._n_features_out = len(landmarks)
         return self
 
     def transform(self, X) -> np.ndarray:

@@ -43,14 +43,14 @@ class SampledMachine(KernelMachine):
         sample = parts.take(median_rows(parts.n_rows))
         table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
         kernel = resolve_kernel(self.kernel, self.gamma)
-        density = resolve_density(self.density, kernel, table)
+        density = resolve_density(self.density, kernel, table, parts.n_rows)
         if not isinstance(density, Gaussian):
             raise ValueError(
                 f"{type(density).__name__} cannot be fitted to a table in parts. Give density_samples, the number of "
                 f"rows to fit it to, or use density=gapkernel.density.Gaussian()."
             )
-        rows = density.fit(parts).condition(table)
-        return Laws(density, kernel.resolve(density, rows), rows)
+        rows = self._condition(density.fit(parts), table)
+        return Laws(density, self._fit_kernel(density, rows), rows)
 
     def _table(self, X) -> Table:
         """New rows, checked."""
