@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
 
-N_BLOCKS, BLOCK, N_COMPONENTS, ROUNDS = 12, 10_000, 1024, 3
+N_BLOCKS, BLOCK, N_COMPONENTS, ROUNDS = 12, 10_000, 1024, 2
 
 
 def machine(density):
@@ -98,7 +98,8 @@ def run():
         ("where", "wall", "speed", "processor of the busiest process", "speed", "largest difference of coefficients"),
         lines,
         f"""The density is known, so a fit is one pass over the rows, which lie on the workers. Best of {ROUNDS} rounds,
-one process and two workers in turn. The speed by processor time is that of two cores of their own. Load average
+one process and two workers in turn. The speed by processor time is what two free cores would give, without the
+scheduler and the calling process. Load average
 {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores at the end: where it is above 2 the machine was shared.""",
     )
 
