@@ -1,6 +1,7 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
 from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -8,12 +9,16 @@ from gapkernel.estimators import (
     SVR,
     SVRCV,
     CCCPClassifier,
+    FourierClassifier,
+    FourierFeatures,
+    FourierRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
     KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
+    Nystroem,
     OneClassSVM,
     RobustSVC,
 )
@@ -28,14 +33,19 @@ __all__ = [
     "SVRCV",
     "CCCPClassifier",
     "ChainedEquations",
+    "FourierClassifier",
+    "FourierFeatures",
+    "FourierRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
+    "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "batches",
     "config_context",
     "density",
     "get_config",

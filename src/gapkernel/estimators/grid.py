@@ -25,6 +25,7 @@ from gapkernel.compute.config import config_context, get_config, thread_count
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
 from gapkernel.kernels.base import Rows
+from gapkernel.rowwise import Rowwise
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""
@@ -47,7 +48,7 @@ class Fold:
     """The weights of the test rows, for a scorer that takes them."""
 
 
-class GridMachine(BaseEstimator):
+class GridMachine(Rowwise, BaseEstimator):
     """Base of the machines that choose their settings; a subclass names the machine and its penalty."""
 
     _machine: type[KernelMachine]
