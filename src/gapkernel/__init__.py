@@ -1,6 +1,6 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel import density, imputation, inspection, kernels, missingness, plots
 from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
@@ -12,6 +12,7 @@ from gapkernel.estimators import (
     FourierClassifier,
     FourierFeatures,
     FourierRegressor,
+    GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
@@ -36,6 +37,7 @@ __all__ = [
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
@@ -50,6 +52,7 @@ __all__ = [
     "density",
     "get_config",
     "imputation",
+    "inspection",
     "kernels",
     "missingness",
     "plots",

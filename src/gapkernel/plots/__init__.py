@@ -1,5 +1,8 @@
 """Plots in scikit-learn's display form; they need matplotlib (``pip install gapkernel[plots]``)."""
 
+from gapkernel.plots.bands import PredictionBandDisplay
 from gapkernel.plots.chains import ChainDisplay
+from gapkernel.plots.coverage import CoverageDisplay
+from gapkernel.plots.information import ValueOfInformationDisplay
 
-__all__ = ["ChainDisplay"]
+__all__ = ["ChainDisplay", "CoverageDisplay", "PredictionBandDisplay", "ValueOfInformationDisplay"]
