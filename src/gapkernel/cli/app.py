@@ -1,0 +1,70 @@
+"""The commands and their options; the work is done in the modules that each one names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps it
+
+app = typer.Typer(
+    help="Kernel machines that learn from tables with gaps, at fit and at predict, without an imputation step.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Data = Annotated[Path, Argument(help="A CSV (UTF-8) or Parquet file; an empty cell, NA or ? is a gap.")]
+Target = Annotated[str, Option("--target", "-t", help="The column to predict.")]
+Task = Annotated[str, Option("--task", help="auto, classification or regression.")]
+Drop = Annotated[list[str], Option("--drop", help="A column to leave out; may be repeated.")]
+Category = Annotated[list[str], Option("--category", help="A column of numbers that are codes; may be repeated.")]
+GapMarks = Annotated[list[str], Option("--na", help="Further text that marks a gap; may be repeated.")]
+
+
+@app.command()
+def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks = []) -> None:  # noqa: B006
+    """Show where a table has gaps: by column, and by pattern."""
+    from gapkernel.cli.describing import describe
+
+    describe(data, drop=drop, categories=category, gap_marks=na)
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Target,
+    out: Annotated[Path, Option("--out", "-o", help="The file to write, by custom NAME.skops.")],
+    machine: Annotated[str, Option("--machine", "-m", help="genrbf, rbf, ehk or linear.")] = "genrbf",
+    task: Task = "auto",
+    drop: Drop = [],  # noqa: B006
+    category: Category = [],  # noqa: B006
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Fit a machine to a table and save it.
+
+    Its settings are chosen by cross-validation; a classifier learns probabilities, too.
+    """
+    from gapkernel.cli.fitting import fit
+
+    fit(data, target, out, machine=machine, task=task, drop=drop, categories=category, gap_marks=na)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, Argument(help="A file that fit wrote.")],
+    data: Data,
+    out: Annotated[Path, Option("--out", "-o", help="The CSV file to write.")],
+    absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Predict the rows of a table by a saved machine.
+
+    Writes a class with probabilities, or a value, and the share of the row that was missing.
+    """
+    from gapkernel.cli.predicting import predict
+
+    predict(model, data, out, absent_as_gaps=absent_as_gaps, gap_marks=na)
