@@ -1,6 +1,6 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel import datasets, density, experiments, imputation, kernels, missingness, plots
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -14,6 +14,7 @@ from gapkernel.estimators import (
     RobustSVC,
 )
 from gapkernel.imputation import ChainedEquations
+from gapkernel.missingness import ampute
 
 __version__ = "0.1.0"
 
@@ -28,8 +29,11 @@ __all__ = [
     "MultipleImputationRegressor",
     "OneClassSVM",
     "RobustSVC",
+    "ampute",
     "config_context",
+    "datasets",
     "density",
+    "experiments",
     "get_config",
     "imputation",
     "kernels",
