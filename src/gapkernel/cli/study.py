@@ -1,0 +1,99 @@
+"""The study behind ``gapkernel compare``: every machine on the same folds, with more and more cells hidden."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
+
+import gapkernel as gk
+from gapkernel.cli.machines import COMPARED, MACHINES, folds, settings_of, tuned, with_probabilities
+from gapkernel.cli.problem import Problem
+from gapkernel.experiments import Study, Task
+from gapkernel.experiments.store import versions
+
+FOLDS = 5
+REPEATS = 2
+FRACTIONS = (0.15, 0.3, 0.45, 0.6)
+
+
+@dataclass(frozen=True)
+class CompareTask:
+    """Does one task: chooses settings and fits inside the training fold, scores on the test fold.
+
+    Attributes
+    ----------
+    problem : Problem
+    """
+
+    problem: Problem
+
+    def __call__(self, task: Task) -> dict[str, Any]:
+        problem, machine = self.problem, MACHINES[task.method]
+        X = problem.X
+        if task.fraction:
+            X = gk.ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
+        train, test = list(folds(problem, FOLDS, task.split_seed).split(X, problem.y))[task.fold]
+        y = np.unique(problem.y, return_inverse=True)[1] if problem.task == "classification" else problem.y
+        with warnings.catch_warnings(), gk.config_context(n_threads=1):  # tasks are what runs in parallel
+            warnings.simplefilter("ignore")  # of single machines, such as an imputer that did not converge
+            begin = perf_counter()
+            best, _ = tuned(machine, problem, X.iloc[train], y[train], task.split_seed)
+            chosen = perf_counter()
+            model = with_probabilities(best, problem, task.split_seed).fit(X.iloc[train], y[train])
+            fitted = perf_counter()
+            answer = _scores(model, X.iloc[test], y[test])
+        return answer | {
+            "settings": settings_of(machine, best, problem),
+            "rows": test.tolist(),
+            "tune_seconds": chosen - begin,
+            "fit_seconds": fitted - chosen,
+        }
+
+
+def compare_study(problem: Problem, machines=COMPARED, *, fractions=FRACTIONS, repeats=REPEATS) -> Study:
+    """The tasks: ``repeats`` cross-validations of the table as it is, and one at each fraction of hidden cells."""
+    natural = [
+        Task(problem.name, method, repeat=repeat, fold=fold)
+        for method in machines
+        for repeat in range(repeats)
+        for fold in range(FOLDS)
+    ]
+    hidden = [
+        Task(problem.name, method, mechanism="mcar", fraction=fraction, fold=fold)
+        for fraction in fractions
+        for method in machines
+        for fold in range(FOLDS)
+    ]
+    settings = {"task": problem.task, "target": problem.target, "folds": FOLDS, "versions": versions()}
+    name = f"compare {fingerprint(problem, settings)}"
+    return Study(name, tuple(natural + hidden), CompareTask(problem), settings)
+
+
+def fingerprint(problem: Problem, settings) -> str:
+    """A short name for a table and what is done to it: results of one never pass for those of another."""
+    digest = hashlib.sha256(repr((sorted(settings.items()), list(problem.X), problem.target)).encode())
+    digest.update(pd.util.hash_pandas_object(problem.X, index=False).to_numpy().tobytes())
+    digest.update(repr(problem.y.tolist()).encode())
+    return digest.hexdigest()[:16]
+
+
+def _scores(model, X, y) -> dict[str, Any]:
+    """How good the answers on new rows are, and the answers."""
+    if not hasattr(model, "predict_proba"):
+        guess = model.predict(X)
+        return {"score": r2_score(y, guess), "rmse": root_mean_squared_error(y, guess), "answers": guess.tolist()}
+    chances = model.predict_proba(X)
+    guess = model.classes_[chances.argmax(axis=1)]
+    return {
+        "score": accuracy_score(y, guess),
+        "balanced_accuracy": balanced_accuracy_score(y, guess),
+        "log_loss": log_loss(y, chances, labels=model.classes_),
+        "answers": chances.tolist(),
+    }
