@@ -4,10 +4,13 @@ from gapkernel import datasets, density, experiments, imputation, kernels, missi
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
+    SVCCV,
     SVR,
+    SVRCV,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
+    KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
     OneClassSVM,
@@ -20,11 +23,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "ChainedEquations",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "OneClassSVM",
