@@ -34,6 +34,27 @@ def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks 
 
 
 @app.command()
+def compare(
+    data: Annotated[Path | None, Argument(help="A CSV or Parquet file; without one, the Palmer penguins.")] = None,
+    target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
+    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path("comparison.html"),
+    task: Task = "auto",
+    rows: Annotated[int, Option(help="Compare on a sample of at most so many rows.")] = 1000,
+    quick: Annotated[bool, Option("--quick", help="One cross-validation and two shares of hidden cells.")] = False,
+    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+    drop: Drop = [],  # noqa: B006
+    category: Category = [],  # noqa: B006
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Compare machines on a table and write a page about it."""
+    from gapkernel.cli.comparing import compare
+
+    compare(
+        data, target, out, task=task, rows=rows, quick=quick, n_jobs=jobs, drop=drop, categories=category, gap_marks=na
+    )
+
+
+@app.command()
 def fit(
     data: Data,
     target: Target,

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from gapkernel.cli.complaints import Complaint
-from gapkernel.cli.machines import OURS, settings_of, tuned, with_probabilities
+from gapkernel.cli.machines import INNER_FOLDS, OURS, folds, with_probabilities
 from gapkernel.cli.problem import Problem, read_problem
 from gapkernel.persistence import save
 
@@ -26,13 +26,13 @@ def fit(data, target: str, out: Path, *, machine="genrbf", task="auto", console=
     for note in problem.notes:
         console.print(f"[yellow]Note:[/] {note}")
     with console.status(f"Choosing the settings of {OURS[machine].label} ..."):
-        best, score = tuned(OURS[machine], problem, problem.X, problem.y, seed=0)
-        model = with_probabilities(best, problem, seed=0).fit(problem.X, problem.y)
+        choice = OURS[machine].choose(problem, problem.X, problem.y, folds(problem, INNER_FOLDS, seed=0))
+        model = with_probabilities(choice.estimator, problem, seed=0).fit(problem.X, problem.y)
     save(bundle(model, problem, machine), out)
-    settings = ", ".join(f"{name} {value}" for name, value in settings_of(OURS[machine], best, problem).items())
+    settings = ", ".join(f"{name} {value}" for name, value in choice.settings.items())
     measure = "accuracy" if problem.task == "classification" else "R²"
     console.print(
-        f"{OURS[machine].label}, {settings}: {measure} {score:.3f} in the cross-validation that chose the settings, "
+        f"{OURS[machine].label}, {settings}: {measure} {choice.score:.3f} in the cross-validation that chose the settings, "
         f"which is a little optimistic; gapkernel compare measures without that.\n"
         f"Fitted to {len(problem.X)} rows and {problem.X.shape[1]} columns. [bold]{out}[/] is written."
     )

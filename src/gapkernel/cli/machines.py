@@ -1,18 +1,18 @@
-"""The machines that are fitted and compared, each with the settings to choose from."""
+"""The machines that are fitted and compared, and how each chooses its settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PlainSVC
 from sklearn.svm import SVR as PlainSVR
@@ -21,10 +21,24 @@ import gapkernel as gk
 from gapkernel.cli.problem import Problem
 from gapkernel.imputation import baseline
 
-CS = (1.0, 10.0, 100.0)
-WIDTHS = (0.3, 1.0)
+CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+WIDTHS = (0.1, 0.3, 1.0, 3.0)
 """gamma as a multiple of one over the number of columns, which are standardised."""
+ALPHAS = (None, 0.5, 0.9)
+EPSILON = 0.05
+"""Errors of regression below this share of the target's deviation cost nothing."""
 INNER_FOLDS = 3
+
+
+class Choice(NamedTuple):
+    """A machine with its settings, not fitted yet.
+
+    ``score`` is that of the settings in the cross-validation that chose them: accuracy, or R squared.
+    """
+
+    estimator: BaseEstimator
+    settings: dict[str, Any]
+    score: float
 
 
 @dataclass(frozen=True)
@@ -35,95 +49,116 @@ class Machine:
     ----------
     label : str
         What people call it.
-    build : callable
-        ``build(problem)`` is the estimator, and the settings to choose from.
+    choose : callable
+        ``choose(problem, X, y, cv)`` is the `Choice` that does best in folds of the rows given.
     code : str
-        The expression that makes it, with settings in braces; ``{S}`` is C for classes and R for numbers.
+        The expression that makes it, with settings in braces; ``{S}`` is SVC for classes and SVR for numbers.
     ours : bool
         Whether it treats rows as laws.
     """
 
     label: str
-    build: Callable[[Problem], tuple[BaseEstimator, dict[str, list]]]
+    choose: Callable[[Problem, Any, np.ndarray, Any], Choice]
     code: str
     ours: bool = True
 
 
 def _on_laws(kernel: str):
-    """A support vector machine of this package."""
+    """A support vector machine of this package; C and gamma are chosen on shared Gram matrices."""
 
-    def build(problem: Problem):
-        settings: dict[str, list] = {"C": list(CS)}
+    def choose(problem: Problem, X, y, cv) -> Choice:
+        classes = problem.task == "classification"
+        search = gk.SVCCV if classes else gk.SVRCV
+        machine = gk.SVC if classes else gk.SVR
+        fixed: dict[str, Any] = {} if classes else {"epsilon": EPSILON}
+        candidates: list[dict[str, Any]] = [{"kernel": kernel, "density": _density(problem)}]
         if kernel == "ehk":
-            shared: dict[str, Any] = {"kernel": gk.kernels.HeterogeneousKernel()}
-            settings["kernel__alpha"] = [None, 0.5, 0.95]
-        else:
-            shared = {"kernel": kernel, "density": _density(problem)}
-            settings |= {} if kernel == "linear" else {"gamma": _gammas(problem)}
-        if problem.task == "classification":
-            return gk.SVC(**shared), settings
-        return _on_standard_target(gk.SVR(**shared, epsilon=0.05), settings)
+            candidates = [{"kernel": gk.kernels.HeterogeneousKernel(alpha)} for alpha in ALPHAS]
+        tried = [
+            search(**one, **fixed, Cs=CS, gammas=_gammas(problem), cv=cv, refit=False).fit(X, _standard(problem, y))
+            for one in candidates
+        ]
+        best = int(np.argmax([one.best_score_ for one in tried]))
+        settings = tried[best].best_params_
+        estimator = _on_its_scale(problem, machine(**candidates[best], **fixed, **settings))
+        if kernel == "ehk":
+            settings = settings | {"alpha": ALPHAS[best]}
+        return Choice(estimator, settings, float(tried[best].best_score_))
 
-    return build
+    return choose
 
 
 def _after_filling(rule: str):
-    """A support vector machine of scikit-learn on a completed table."""
+    """A support vector machine of scikit-learn on a completed table; each fold is filled once for all settings."""
 
-    def build(problem: Problem):
-        settings: dict[str, list] = {"C": list(CS), "gamma": _gammas(problem)}
+    def choose(problem: Problem, X, y, cv) -> Choice:
         classes = problem.task == "classification"
-        machine = baseline(rule, PlainSVC() if classes else PlainSVR(epsilon=0.05), categorical=categories_of(problem))
-        settings = {f"{'svc' if classes else 'svr'}__{name}": values for name, values in settings.items()}
-        return (machine, settings) if classes else _on_standard_target(machine, settings)
+        target, categorical = _standard(problem, y), categories_of(problem)
+        candidates = list(ParameterGrid({"C": CS, "gamma": _gammas(problem)}))
+        machine = PlainSVC() if classes else PlainSVR(epsilon=EPSILON)
+        scores = []
+        for train, test in cv.split(X, y):
+            filler = baseline(rule, categorical=categorical).fit(X.iloc[train])
+            seen, new = filler.transform(X.iloc[train]), filler.transform(X.iloc[test])
+            scores.append([
+                machine.set_params(**one).fit(seen, target[train]).score(new, target[test]) for one in candidates
+            ])  # fmt: skip
+        means = np.mean(scores, axis=0)
+        settings = candidates[int(means.argmax())]
+        filled = baseline(rule, machine.set_params(**settings), categorical=categorical)
+        return Choice(_on_its_scale(problem, filled), settings, float(means.max()))
 
-    return build
+    return choose
 
 
-def _boosting(problem: Problem):
+def _boosted(make: Callable[[Problem], BaseEstimator], grid: dict[str, list]):
+    """Trees, which have their own way with gaps."""
+
+    def choose(problem: Problem, X, y, cv) -> Choice:
+        search = GridSearchCV(make(problem), grid, cv=cv, refit=False).fit(X, y)
+        return Choice(make(problem).set_params(**search.best_params_), search.best_params_, float(search.best_score_))
+
+    return choose
+
+
+def _hist_gradient_boosting(problem: Problem) -> BaseEstimator:
     kind = HistGradientBoostingClassifier if problem.task == "classification" else HistGradientBoostingRegressor
-    settings = {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [7, 31]}
-    return kind(categorical_features="from_dtype", random_state=0), settings
+    return kind(categorical_features="from_dtype", random_state=0)
 
 
-def _xgboost(problem: Problem):
+def _xgboost(problem: Problem) -> BaseEstimator:
     import xgboost
 
     kind = xgboost.XGBClassifier if problem.task == "classification" else xgboost.XGBRegressor
-    settings = {"learning_rate": [0.03, 0.1, 0.3], "max_depth": [3, 6]}
-    return kind(enable_categorical=True, tree_method="hist", random_state=0, n_jobs=1), settings
+    return kind(enable_categorical=True, tree_method="hist", random_state=0, n_jobs=1)
 
 
 OURS = {
     "genrbf": Machine(
-        "genRBF SVM", _on_laws("genrbf"), 'gk.SV{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma})'
+        "genRBF SVM", _on_laws("genrbf"), 'gk.{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma})'
     ),
     "rbf": Machine(
-        "expected RBF SVM", _on_laws("rbf"), 'gk.SV{S}(kernel="rbf", density={density}, C={C}, gamma={gamma})'
+        "expected RBF SVM", _on_laws("rbf"), 'gk.{S}(kernel="rbf", density={density}, C={C}, gamma={gamma})'
     ),
-    "ehk": Machine(
-        "heterogeneous kernel SVM",
-        _on_laws("ehk"),
-        "gk.SV{S}(kernel=gk.kernels.HeterogeneousKernel({kernel__alpha}), C={C})",
-    ),
-    "linear": Machine("expected linear SVM", _on_laws("linear"), 'gk.SV{S}(kernel="linear", density={density}, C={C})'),
+    "ehk": Machine("EHK SVM", _on_laws("ehk"), "gk.{S}(kernel=gk.kernels.HeterogeneousKernel({alpha}), C={C})"),
+    "linear": Machine("expected linear SVM", _on_laws("linear"), 'gk.{S}(kernel="linear", density={density}, C={C})'),
 }
 RIVALS = {
     "mean": Machine(
         "mean + indicator, SVM",
         _after_filling("mean_indicator"),
-        'gk.imputation.baseline("mean_indicator", SV{S}(C={C}, gamma={gamma}), categorical={categorical})',
+        'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}), categorical={categorical})',
         ours=False,
     ),
     "iterative": Machine(
         "IterativeImputer, SVM",
         _after_filling("iterative"),
-        'gk.imputation.baseline("iterative", SV{S}(C={C}, gamma={gamma}), categorical={categorical})',
+        'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}), categorical={categorical})',
         ours=False,
     ),
     "boosting": Machine(
         "HistGradientBoosting",
-        _boosting,
+        _boosted(_hist_gradient_boosting, {"learning_rate": [0.05, 0.2], "max_leaf_nodes": [7, 31]}),
         "HistGradientBoosting{kind}(learning_rate={learning_rate}, max_leaf_nodes={max_leaf_nodes})",
         ours=False,
     ),
@@ -131,7 +166,7 @@ RIVALS = {
 if find_spec("xgboost"):
     RIVALS["xgboost"] = Machine(
         "XGBoost",
-        _xgboost,
+        _boosted(_xgboost, {"learning_rate": [0.05, 0.2], "max_depth": [3, 6]}),
         "XGB{kind}(enable_categorical=True, learning_rate={learning_rate}, max_depth={max_depth})",
         ours=False,
     )
@@ -139,26 +174,11 @@ MACHINES = OURS | RIVALS
 COMPARED = ("genrbf", "rbf", "ehk", *RIVALS)
 
 
-def tuned(machine: Machine, problem: Problem, X, y, seed: int) -> tuple[BaseEstimator, float]:
-    """The machine with the settings that were best in a cross-validation of these rows, not fitted, and their score."""
-    estimator, settings = machine.build(problem)
-    search = GridSearchCV(estimator, settings, cv=folds(problem, INNER_FOLDS, seed), refit=False)
-    search.fit(X, y)
-    return clone(estimator).set_params(**search.best_params_), float(search.best_score_)
-
-
 def with_probabilities(estimator, problem: Problem, seed: int):
     """The estimator, able to say how sure it is of a class (Platt's sigmoid on held-out rows)."""
     if problem.task == "regression" or hasattr(estimator, "predict_proba"):
         return estimator
     return CalibratedClassifierCV(estimator, ensemble=False, cv=folds(problem, INNER_FOLDS, seed))
-
-
-def settings_of(machine: Machine, estimator, problem: Problem) -> dict[str, Any]:
-    """The chosen values of the settings, under their own names."""
-    values = estimator.get_params()
-    return {name.removeprefix("regressor__").rpartition("svc__")[2].rpartition("svr__")[2]: values[name]
-            for name in machine.build(problem)[1]}  # fmt: skip
 
 
 def folds(problem: Problem, number: int, seed: int):
@@ -174,16 +194,21 @@ def categories_of(problem: Problem) -> list[str]:
 
 def _density(problem: Problem):
     """One Gaussian over standardised columns."""
-    if categories_of(problem):
-        return gk.density.JointGaussian()
-    return gk.density.JointGaussian(gaussian=gk.density.Gaussian())
+    gaussian = None if categories_of(problem) else gk.density.Gaussian()
+    return gk.density.JointGaussian(gaussian=gaussian)
 
 
 def _gammas(problem: Problem) -> list[float]:
-    return [float(np.round(width / problem.X.shape[1], 4)) for width in WIDTHS]
+    return [float(f"{width / problem.X.shape[1]:.3g}") for width in WIDTHS]
 
 
-def _on_standard_target(regressor, settings):
-    """A regressor that sees its target with mean 0 and deviation 1, so that C and epsilon mean the same everywhere."""
-    wrapped = TransformedTargetRegressor(regressor, transformer=StandardScaler())
-    return wrapped, {f"regressor__{name}": values for name, values in settings.items()}
+def _standard(problem: Problem, y: np.ndarray) -> np.ndarray:
+    """Classes as they are; numbers with mean 0 and deviation 1, so that C and epsilon mean the same everywhere."""
+    return y if problem.task == "classification" else (y - y.mean()) / (y.std() or 1.0)
+
+
+def _on_its_scale(problem: Problem, estimator):
+    """The estimator for a target in its own units."""
+    if problem.task == "classification":
+        return estimator
+    return TransformedTargetRegressor(estimator, transformer=StandardScaler())

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
 
 import gapkernel as gk
-from gapkernel.cli.machines import COMPARED, MACHINES, folds, settings_of, tuned, with_probabilities
+from gapkernel.cli.machines import COMPARED, INNER_FOLDS, MACHINES, folds, with_probabilities
 from gapkernel.cli.problem import Problem
 from gapkernel.experiments import Study, Task
 from gapkernel.experiments.store import versions
@@ -44,13 +44,14 @@ class CompareTask:
         with warnings.catch_warnings(), gk.config_context(n_threads=1):  # tasks are what runs in parallel
             warnings.simplefilter("ignore")  # of single machines, such as an imputer that did not converge
             begin = perf_counter()
-            best, _ = tuned(machine, problem, X.iloc[train], y[train], task.split_seed)
+            inner = folds(problem, INNER_FOLDS, task.split_seed)
+            choice = machine.choose(problem, X.iloc[train], y[train], inner)
             chosen = perf_counter()
-            model = with_probabilities(best, problem, task.split_seed).fit(X.iloc[train], y[train])
+            model = with_probabilities(choice.estimator, problem, task.split_seed).fit(X.iloc[train], y[train])
             fitted = perf_counter()
             answer = _scores(model, X.iloc[test], y[test])
         return answer | {
-            "settings": settings_of(machine, best, problem),
+            "settings": choice.settings,
             "rows": test.tolist(),
             "tune_seconds": chosen - begin,
             "fit_seconds": fitted - chosen,

@@ -1,0 +1,201 @@
+"""What the results of a comparison say: scores with intervals, the winner, and what it would take to beat it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from gapkernel.cli.machines import MACHINES
+from gapkernel.cli.problem import Problem
+from gapkernel.cli.study import FOLDS
+
+BINS = 8
+
+
+class Difference(NamedTuple):
+    """How much better one machine is than another on the same splits, with a 95 % interval."""
+
+    mean: float
+    margin: float
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether no difference at all is a good explanation."""
+        return abs(self.mean) <= self.margin
+
+
+class Reliability(NamedTuple):
+    """What was promised, and what happened, in groups of predictions of about equal size."""
+
+    promised: np.ndarray
+    happened: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    counts: np.ndarray
+    what: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results of a study of one table.
+
+    Attributes
+    ----------
+    problem : Problem
+    results : DataFrame
+        A line for each task.
+    """
+
+    problem: Problem
+    results: pd.DataFrame
+
+    @property
+    def natural(self) -> pd.DataFrame:
+        """The tasks on the table as it is."""
+        return self.results[self.results["fraction"] == 0]
+
+    @cached_property
+    def by_split(self) -> pd.DataFrame:
+        """Scores on the table as it is: a line for each split, a column for each machine."""
+        return self.natural.pivot(index=["repeat", "fold"], columns="method", values="score")
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """A line for each machine, the best first: mean, spread, margin of a 95 % interval, seconds, second score."""
+        second = "log_loss" if self.is_classification else "rmse"
+        per_machine = self.natural.groupby("method")
+        table = pd.DataFrame(
+            {
+                "mean": self.by_split.mean(),
+                "spread": self.by_split.std(ddof=1),
+                "margin": [margin(self.by_split[name]) for name in self.by_split],
+                "second": per_machine[second].mean(),
+                "tune_seconds": per_machine["tune_seconds"].mean(),
+                "fit_seconds": per_machine["fit_seconds"].mean(),
+            }
+        )
+        return table.iloc[np.lexsort((table["fit_seconds"], -table["mean"].round(12)))]  # of equals the faster
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Mean score for each share of hidden cells (lines) and machine (columns)."""
+        first = self.results[self.results["repeat"] == 0]  # the same folds at every share
+        return first.pivot_table(index="fraction", columns="method", values="score")
+
+    @property
+    def is_classification(self) -> bool:
+        """Classes rather than numbers."""
+        return self.problem.task == "classification"
+
+    @property
+    def winner(self) -> str:
+        """The machine with the best mean."""
+        return self.scores.index[0]
+
+    @property
+    def runner_up(self) -> str:
+        """The second."""
+        return self.scores.index[1]
+
+    @property
+    def lead(self) -> Difference:
+        """The winner's lead over the runner-up."""
+        return difference(self.by_split[self.winner], self.by_split[self.runner_up])
+
+    def show(self, score: float) -> str:
+        """A score as people write it."""
+        return f"{score:.1%}" if self.is_classification else f"{score:.3f}"
+
+    def points(self, score: float) -> str:
+        """A difference of scores as people write it."""
+        return f"{100 * score:.1f} points" if self.is_classification else f"{score:.3f}"
+
+    @property
+    def measure(self) -> str:
+        """The name of the score."""
+        return "accuracy" if self.is_classification else "R²"
+
+    @property
+    def verdict(self) -> str:
+        """Who won, and by how much."""
+        first, second = MACHINES[self.winner].label, MACHINES[self.runner_up].label
+        lead = self.lead
+        text = f"{first} has the best mean {self.measure}, {self.show(self.scores['mean'].iloc[0])}. "
+        if lead.is_noise:
+            return text + (
+                f"Its lead over {second} is {self.points(lead.mean)} ± {self.points(lead.margin)}: within noise, so on this "
+                f"table the two cannot be told apart."
+            )
+        return text + f"It leads {second} by {self.points(lead.mean)} ± {self.points(lead.margin)}, more than noise explains."
+
+    @property
+    def to_beat(self) -> str:
+        """What another machine would have to reach."""
+        mean, margin = self.scores["mean"].iloc[0], self.lead.margin
+        ceiling = 1.0
+        if mean + margin < ceiling:
+            return (
+                f"To beat it beyond doubt on these rows, a machine would have to score {self.show(mean + margin)} or more "
+                f"on the same folds: differences under {self.points(margin)} are not visible with "
+                f"{len(self.problem.y)} rows."
+            )
+        return (
+            f"No machine can beat it beyond doubt on these rows: differences under {self.points(margin)} are not visible "
+            f"with {len(self.problem.y)} rows, and only {self.points(ceiling - mean)} are left above it."
+        )
+
+    @property
+    def robustness(self) -> str:
+        """Who suffers least when cells are hidden."""
+        hidden = self.curve[self.curve.index > 0]
+        if hidden.empty:
+            return ""
+        last, ranked = hidden.index[-1], hidden.mean().sort_values(ascending=False)
+        best, worst = ranked.index[0], ranked.index[-1]
+        return (
+            f"Over all shares of hidden cells {MACHINES[best].label} does best ({self.show(ranked.iloc[0])} on average, "
+            f"{self.show(hidden[best].iloc[-1])} with {last:.0%} hidden), {MACHINES[worst].label} worst "
+            f"({self.show(ranked.iloc[-1])} and {self.show(hidden[worst].iloc[-1])})."
+        )
+
+    def answers(self, machine: str) -> tuple[np.ndarray, np.ndarray]:
+        """Held-out answers of a machine, each row once, and the truth (classes as numbers)."""
+        tasks = self.natural[(self.natural["method"] == machine) & (self.natural["repeat"] == 0)]
+        rows = np.concatenate(tasks["rows"].to_list())
+        truth = np.unique(self.problem.y, return_inverse=True)[1] if self.is_classification else self.problem.y
+        return np.concatenate(tasks["answers"].to_list()), truth[rows]
+
+    def reliability(self, machine: str) -> Reliability:
+        """Whether the probabilities of a classifier keep their promise."""
+        chances, truth = self.answers(machine)
+        if chances.shape[1] == 2:
+            promised, happened = chances[:, 1], truth == 1
+            what = f"probability of {np.unique(self.problem.y)[1]}"
+        else:
+            promised, happened = chances.max(axis=1), chances.argmax(axis=1) == truth
+            what = "probability of the predicted class"
+        groups = [group for group in np.array_split(np.argsort(promised, kind="stable"), BINS) if len(group)]
+        hits, counts = np.array([happened[g].sum() for g in groups]), np.array([len(g) for g in groups])
+        low, high = stats.beta.ppf([[0.025], [0.975]], hits + 0.5, counts - hits + 0.5)  # Jeffreys' interval
+        return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
+
+
+def difference(first: pd.Series, second: pd.Series) -> Difference:
+    """The mean difference of two machines over the same splits."""
+    apart = first - second
+    return Difference(float(apart.mean()), margin(apart))
+
+
+def margin(values: pd.Series) -> float:
+    """Half the width of a 95 % interval of a mean over splits.
+
+    Training sets of a cross-validation overlap, so splits are not independent; Nadeau and Bengio's correction adds the
+    ratio of test to training rows to the 1/n of independent values.
+    """
+    n = len(values)
+    return float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * np.sqrt(1.0 / n + 1.0 / (FOLDS - 1)))
