@@ -65,7 +65,9 @@ def test_a_run_ends_with_one_line_for_each_task_whatever_the_order(tmp_path, ref
         frame = run(backwards, store, n_jobs=n_jobs)
     same_but_for_the_run(frame, reference)
     assert len(frame) == len(TASKS)
-    assert frame["accuracy"].tolist() == [score(Task(**line))["accuracy"] for line in frame[list(COLUMNS)].to_dict("records")]
+    assert frame["accuracy"].tolist() == [
+        score(Task(**line))["accuracy"] for line in frame[list(COLUMNS)].to_dict("records")
+    ]
 
 
 def test_finished_tasks_are_not_done_again(tmp_path, reference):
@@ -201,7 +203,7 @@ def test_a_run_killed_at_random_moments_loses_and_repeats_nothing(tmp_path, refe
             rows = dict(connection.execute("SELECT key, result || run FROM results").fetchall())
         assert before.items() <= rows.items()
         before = rows
-    assert 0 < len(before)
+    assert len(before) > 0
     process = started(path)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors

@@ -71,9 +71,7 @@ class NestedCV:
         return {name: value for name, value in asdict(self).items() if name != "data_dir"}
 
 
-def nested(
-    method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5, seed: int = 0
-) -> dict[str, Any]:
+def nested(method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5, seed: int = 0) -> dict[str, Any]:
     """Accuracy on the test rows of the setting that does best in folds of the training rows.
 
     Parameters
@@ -98,9 +96,7 @@ def nested(
     right = np.zeros(len(settings))
     inner = StratifiedKFold(n_inner_folds, shuffle=True, random_state=seed)
     for a, b in inner.split(np.zeros(len(train)), y_inside):
-        guesses = method.predictions(
-            _safe_indexing(inside, a), y_inside[a], _safe_indexing(inside, b), settings
-        )
+        guesses = method.predictions(_safe_indexing(inside, a), y_inside[a], _safe_indexing(inside, b), settings)
         right += [np.sum(guess == y_inside[b]) for guess in guesses]
     best = int(right.argmax())  # the first of equals
     begin = perf_counter()
