@@ -6,20 +6,6 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
-EHK_LAWS = {
-    "v1": stats.norm(3.0, 0.5**0.5),  # the table gives variances
-    "v2": stats.poisson(3.0),
-    "v3": stats.geom(0.6, loc=-1),  # failures before the first success
-    "v4": stats.uniform(-3.0, 13.0),
-    "v5": stats.uniform(100.0, 100.0),
-    "v6": stats.expon(scale=0.25),  # rate 4
-    "v7": stats.norm(0.0, 1.0),
-    "v8": stats.norm(0.5, 2.0**0.5),
-    "v9": stats.binom(20, 1 / 3),
-    "v10": stats.bernoulli(0.28),
-}
-"""The true law of each numeric column, for `density.Marginals` (``laws=``)."""
-
 SOURCES = ("human", "cow", "poultry", "swine")
 SOURCE_COUNTS = (50, 25, 33, 30)
 MARKER_CHANCES = np.array([
@@ -34,6 +20,22 @@ MARKER_CHANCES = np.array([
     [0.35, 0.45, 0.30, 0.70],
 ])  # fmt: skip
 """How often each of nine markers is found in each of the four sources; invented, so that 79 % can be told apart."""
+
+
+def ehk_laws() -> dict:
+    """The true law of each numeric column of `make_ehk_synthetic`, for `density.Marginals` (``laws=``)."""
+    return {
+        "v1": stats.norm(3.0, 0.5**0.5),  # the table gives variances
+        "v2": stats.poisson(3.0),
+        "v3": stats.geom(0.6, loc=-1),  # failures before the first success
+        "v4": stats.uniform(-3.0, 13.0),
+        "v5": stats.uniform(100.0, 100.0),
+        "v6": stats.expon(scale=0.25),  # rate 4
+        "v7": stats.norm(0.0, 1.0),
+        "v8": stats.norm(0.5, 2.0**0.5),
+        "v9": stats.binom(20, 1 / 3),
+        "v10": stats.bernoulli(0.28),
+    }
 
 
 def make_ehk_synthetic(n_samples=500, random_state=None):
@@ -65,7 +67,7 @@ def make_ehk_synthetic(n_samples=500, random_state=None):
     """
     pandas = _pandas()
     random = check_random_state(random_state)
-    v = {name: law.rvs(n_samples, random_state=random).astype(np.float64) for name, law in EHK_LAWS.items()}
+    v = {name: law.rvs(n_samples, random_state=random).astype(np.float64) for name, law in ehk_laws().items()}
     letter = random.choice(list("ABCD"), n_samples)
     first = (
         (v["v1"] > 2) & (v["v2"] >= 1) & (v["v3"] < 4) & (v["v4"] > -2.4) & (v["v5"] >= 103) & (v["v6"] <= 1)

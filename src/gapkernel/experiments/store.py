@@ -11,6 +11,7 @@ from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from gapkernel.experiments.tasks import Study, Task
@@ -60,8 +61,11 @@ class Store:
     def __init__(self, path):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = RLock()
         try:
-            self._connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            self._connection = sqlite3.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )  # joblib asks for tasks from threads of its own; the lock keeps them apart
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA foreign_keys = ON")
             with self._transaction():
@@ -170,18 +174,20 @@ class Store:
         return frame.assign(**{c: frame[c].map(json.dumps) for c in nested})
 
     def _one(self, query: str, *values):
-        row = self._connection.execute(query, values).fetchone()
+        with self._lock:
+            row = self._connection.execute(query, values).fetchone()
         return None if row is None else row[0]
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
 
 
 def versions() -> dict[str, str]:

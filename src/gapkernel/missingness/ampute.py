@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from scipy.linalg import pinvh
 from scipy.optimize import brentq
@@ -59,8 +61,9 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
     """
     if mechanism not in MECHANISMS:
         raise ValueError(f"mechanism must be one of {MECHANISMS}, got {mechanism!r}.")
-    if not isinstance(prop, float | int | np.number) or not 0 <= prop <= 1:
+    if not isinstance(prop, Real) or not 0 <= float(prop) <= 1:
         raise ValueError(f"prop must be a number between 0 and 1, got {prop!r}.")
+    prop = float(prop)
     random = check_random_state(random_state)
     if mechanism == "mcar":
         gaps, _ = gaps_of(X)

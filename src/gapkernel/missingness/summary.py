@@ -191,9 +191,9 @@ def summary(X) -> GapSummary:
     (2, 1, 0.333)
     """
     gaps, names = gaps_of(X)
-    return GapSummary(
-        *gaps.shape, int(gaps.sum()), int((~gaps.any(axis=1)).sum()), gaps.sum(axis=0), names, patterns(X), flux(X)
-    )
+    n_rows, n_columns = gaps.shape
+    complete = int((~gaps.any(axis=1)).sum())
+    return GapSummary(n_rows, n_columns, int(gaps.sum()), complete, gaps.sum(axis=0), names, patterns(X), flux(X))
 
 
 def gaps_of(X) -> tuple[np.ndarray, tuple[str, ...]]:
