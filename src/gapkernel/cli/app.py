@@ -37,10 +37,12 @@ def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks 
 def compare(
     data: Annotated[Path | None, Argument(help="A CSV or Parquet file; without one, the Palmer penguins.")] = None,
     target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
-    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path("comparison.html"),
+    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path(
+        "comparison.html"
+    ),
     task: Task = "auto",
     rows: Annotated[int, Option(help="Compare on a sample of at most so many rows.")] = 1000,
-    quick: Annotated[bool, Option("--quick", help="One cross-validation and two shares of hidden cells.")] = False,
+    quick: Annotated[bool, Option("--quick", help="One cross-validation, one share of hidden cells.")] = False,
     jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006

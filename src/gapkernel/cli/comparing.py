@@ -19,8 +19,10 @@ from gapkernel.cli.embedded import penguins
 from gapkernel.cli.machines import COMPARED, INNER_FOLDS, MACHINES, Choice, folds
 from gapkernel.cli.page import page
 from gapkernel.cli.problem import Problem, read_problem
-from gapkernel.cli.study import FOLDS, FRACTIONS, REPEATS, compare_study
+from gapkernel.cli.study import FOLDS, compare_study
 from gapkernel.experiments import Store, run
+
+QUICK = {"fractions": (0.4,), "draws": 1, "repeats": 1}
 
 
 def compare(
@@ -46,9 +48,7 @@ def compare(
         console.print(Text("Note: ", "yellow").append(note, "default"))
     kind = f"{len(np.unique(problem.y))} classes" if problem.task == "classification" else "regression"
     console.print(Text(f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n"))
-    study = compare_study(
-        problem, machines, fractions=FRACTIONS[1::2] if quick else FRACTIONS, repeats=1 if quick else REPEATS
-    )
+    study = compare_study(problem, machines, **(QUICK if quick else {}))
     with Store(out.with_suffix(".sqlite")) as store:
         known = len(store.finished(study.name))
         results = run(study, store, n_jobs=n_jobs or joblib.cpu_count(), progress=True, console=Console(stderr=True))
@@ -98,7 +98,7 @@ def show(comparison: Comparison, console: Console) -> None:
 
 def _curve(comparison: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    table.title = f"\n{comparison.measure} when more cells are hidden, at fit and at predict"
+    table.title = f"\n{comparison.measure} when cells are hidden"
     table.add_column("cells hidden")
     for fraction in comparison.curve.index:
         table.add_column(f"{fraction:.0%}", justify="right")
@@ -126,7 +126,9 @@ def at_most(problem: Problem, rows: int) -> Problem:
 def _problem(data, target, task, reading) -> Problem:
     if data is None:
         if target is not None:
-            raise Complaint("--target names a column of a table, but there is no table: gapkernel compare DATA --target COL")
+            raise Complaint(
+                "--target names a column of a table, but there is no table: gapkernel compare DATA --target COL"
+            )
         return penguins()
     if target is None:
         raise Complaint(f"Which column of {data} is to be predicted? --target COL")

@@ -79,13 +79,12 @@ class Comparison:
                 "fit_seconds": per_machine["fit_seconds"].mean(),
             }
         )
-        return table.iloc[np.lexsort((table["fit_seconds"], -table["mean"].round(12)))]  # of equals the faster
+        return table.iloc[np.lexsort((table["second"], -table["mean"].round(12)))]  # the second score parts equals
 
     @cached_property
     def curve(self) -> pd.DataFrame:
         """Mean score for each share of hidden cells (lines) and machine (columns)."""
-        first = self.results[self.results["repeat"] == 0]  # the same folds at every share
-        return first.pivot_table(index="fraction", columns="method", values="score")
+        return self.results.pivot_table(index="fraction", columns="method", values="score")
 
     @property
     def is_classification(self) -> bool:
@@ -111,9 +110,11 @@ class Comparison:
         """A score as people write it."""
         return f"{score:.1%}" if self.is_classification else f"{score:.3f}"
 
-    def points(self, score: float) -> str:
+    def points(self, score: float, margin: float | None = None) -> str:
         """A difference of scores as people write it."""
-        return f"{100 * score:.1f} points" if self.is_classification else f"{score:.3f}"
+        scale, digits, unit = (100, 1, " points") if self.is_classification else (1, 3, "")
+        around = "" if margin is None else f" ± {scale * margin:.{digits}f}"
+        return f"{scale * score:.{digits}f}{around}{unit}"
 
     @property
     def measure(self) -> str:
@@ -121,33 +122,44 @@ class Comparison:
         return "accuracy" if self.is_classification else "R²"
 
     @property
+    def as_good(self) -> list[str]:
+        """The machines that cannot be told from the winner."""
+        best = self.by_split[self.winner]
+        return [name for name in self.scores.index[1:] if difference(best, self.by_split[name]).is_noise]
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line."""
+        first, tied = MACHINES[self.winner].label, self.as_good
+        text = f"{first} predicts “{self.problem.target}” best"
+        if not tied:
+            return text
+        others = MACHINES[tied[0]].label if len(tied) == 1 else f"{len(tied)} others"
+        return f"{text}, but {others} cannot be told from it"
+
+    @property
     def verdict(self) -> str:
         """Who won, and by how much."""
-        first, second = MACHINES[self.winner].label, MACHINES[self.runner_up].label
-        lead = self.lead
-        text = f"{first} has the best mean {self.measure}, {self.show(self.scores['mean'].iloc[0])}. "
-        if lead.is_noise:
-            return text + (
-                f"Its lead over {second} is {self.points(lead.mean)} ± {self.points(lead.margin)}: within noise, so on this "
-                f"table the two cannot be told apart."
-            )
-        return text + f"It leads {second} by {self.points(lead.mean)} ± {self.points(lead.margin)}, more than noise explains."
+        first, second, lead = MACHINES[self.winner].label, MACHINES[self.runner_up].label, self.lead
+        text = (
+            f"{first} has the best mean {self.measure}, {self.show(self.scores['mean'].iloc[0])}. "
+            f"Its lead over {second} is {self.points(lead.mean, lead.margin)}"
+        )
+        if not lead.is_noise:
+            return f"{text}: more than noise explains."
+        tied = self.as_good
+        if len(tied) == len(self.scores) - 1:
+            return f"{text}: within noise, and so is its lead over every other machine."
+        return f"{text}: within noise. As good as it is here: {', '.join(MACHINES[name].label for name in tied)}."
 
     @property
     def to_beat(self) -> str:
         """What another machine would have to reach."""
-        mean, margin = self.scores["mean"].iloc[0], self.lead.margin
-        ceiling = 1.0
-        if mean + margin < ceiling:
-            return (
-                f"To beat it beyond doubt on these rows, a machine would have to score {self.show(mean + margin)} or more "
-                f"on the same folds: differences under {self.points(margin)} are not visible with "
-                f"{len(self.problem.y)} rows."
-            )
-        return (
-            f"No machine can beat it beyond doubt on these rows: differences under {self.points(margin)} are not visible "
-            f"with {len(self.problem.y)} rows, and only {self.points(ceiling - mean)} are left above it."
-        )
+        mean, margin, rows = self.scores["mean"].iloc[0], self.lead.margin, len(self.problem.y)
+        blind = f"differences under {self.points(margin)} cannot be seen with {rows} rows"
+        if mean + margin < 1.0:
+            return f"To beat it beyond doubt, a machine has to reach {self.show(mean + margin)} on the same folds: {blind}."
+        return f"No machine can beat it beyond doubt on these rows: {blind}, and {self.points(1.0 - mean)} are left above it."
 
     @property
     def robustness(self) -> str:
@@ -155,13 +167,13 @@ class Comparison:
         hidden = self.curve[self.curve.index > 0]
         if hidden.empty:
             return ""
-        last, ranked = hidden.index[-1], hidden.mean().sort_values(ascending=False)
-        best, worst = ranked.index[0], ranked.index[-1]
-        return (
-            f"Over all shares of hidden cells {MACHINES[best].label} does best ({self.show(ranked.iloc[0])} on average, "
-            f"{self.show(hidden[best].iloc[-1])} with {last:.0%} hidden), {MACHINES[worst].label} worst "
-            f"({self.show(ranked.iloc[-1])} and {self.show(hidden[worst].iloc[-1])})."
+        ranked = hidden.mean().sort_values(ascending=False)
+        best, worst = (
+            f"{MACHINES[name].label} ({self.show(ranked[name])} on average, {self.show(hidden[name].iloc[-1])} with "
+            f"{hidden.index[-1]:.0%} hidden)"
+            for name in (ranked.index[0], ranked.index[-1])
         )
+        return f"When cells are hidden, {best} holds up best and {worst} least."
 
     def answers(self, machine: str) -> tuple[np.ndarray, np.ndarray]:
         """Held-out answers of a machine, each row once, and the truth (classes as numbers)."""

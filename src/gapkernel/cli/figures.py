@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -78,21 +79,21 @@ def path(points, colour, *, width=2.2, dash="") -> str:
     return f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="{width}"{dashes}/>'
 
 
-def intervals(rows, show, title: str) -> str:
+def intervals(rows, show, tick_label, title: str) -> str:
     """A dot with its interval for each row ``(label, colour, mean, margin, spots, hollow)``; spots are single folds."""
     low = min(min(spots.min(), mean - margin) for _, _, mean, margin, spots, _ in rows)
     high = max(max(spots.max(), mean + margin) for _, _, mean, margin, spots, _ in rows)
-    pad = 0.04 * (high - low or 1.0)
-    scale = Scale(low - pad, high + pad, 10, WIDTH - 14)
-    height, parts = 46 * len(rows) + 30, []
-    for tick in scale.ticks():
-        parts.append(line(scale(tick), 4, scale(tick), height - 24))
-        parts.append(text(scale(tick), height - 7, show(tick), anchor="middle", colour=SOFT, size=12))
+    scale = Scale(low, high, 16, WIDTH - 20)
+    step, parts = 52, []
+    height = step * len(rows) + 26
+    for tick in scale.ticks(4):
+        parts.append(line(scale(tick), 4, scale(tick), height - 22))
+        parts.append(text(scale(tick), height - 6, tick_label(tick), anchor="middle", colour=SOFT, size=12))
     for k, (label, colour, mean, margin, spots, hollow) in enumerate(rows):
-        y = 46 * k + 32
-        parts.append(text(10, y - 14, label, weight="600", colour=colour))
-        parts.append(text(WIDTH - 14, y - 14, f"{show(mean)} ± {show(margin)}", anchor="end", colour=SOFT, size=12.5))
-        parts += [f'<circle cx="{scale(s)}" cy="{y}" r="2.6" fill="{colour}" opacity="0.28"/>' for s in spots]
+        y = step * k + 29
+        parts.append(text(10, y - 12, label, weight="600", colour=colour))
+        parts.append(text(WIDTH - 10, y - 12, f"{show(mean)} ± {show(margin)}", anchor="end", colour=SOFT, size=12.5))
+        parts += [f'<circle cx="{scale(s)}" cy="{y + 10}" r="3" fill="{colour}" opacity="0.3"/>' for s in spots]
         parts.append(line(scale(mean - margin), y, scale(mean + margin), y, colour=colour, width=2.4))
         parts.append(dot(scale(mean), y, colour, hollow=hollow))
     return svg(height, title, parts)
@@ -102,7 +103,7 @@ def curves(x: Sequence[float], series, show, title: str, label: str) -> str:
     """Lines ``(label, colour, values, hollow)`` over shares of hidden cells, named at their right ends."""
     every = np.concatenate([values for _, _, values, _ in series])
     pad = 0.05 * (every.max() - every.min() or 1.0)
-    room = 128
+    room = 116
     across = Scale(min(x), max(x), 46, WIDTH - room)
     up = Scale(every.min() - pad, every.max() + pad, 268, 14)
     parts = []
@@ -126,12 +127,12 @@ def spaced(places: Sequence[float], apart: float, lowest: float) -> list[float]:
     """Places moved as little as needed to be ``apart``, none below ``lowest`` (places grow downwards)."""
     order = np.argsort(places, kind="stable")
     out = np.array(places, dtype=float)
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         out[after] = max(out[after], out[before] + apart)
     over = out[order[-1]] - lowest
     if over > 0:
         out[order[-1]] -= over
-        for after, before in zip(order[::-1], order[::-1][1:], strict=False):
+        for after, before in pairwise(order[::-1]):
             out[before] = min(out[before], out[after] - apart)
     return [round(float(place), 1) for place in out]
 
@@ -171,33 +172,40 @@ def scatter(guess, truth, colour: str, show, title: str, name: str) -> str:
 
 
 def gap_patterns(summary, title: str, most: int = 10) -> str:
-    """The most frequent patterns as lines of cells, with how many rows have each."""
+    """The most frequent patterns as lines of cells, with how many rows have each, and the gaps of each column below."""
     columns, shown = summary.n_columns, min(len(summary.patterns), most)
-    side = min(26.0, (WIDTH - 120) / columns)
-    deep = 8 + 6.4 * min(22, max(map(len, summary.names)))
+    side, named = min(34.0, (WIDTH - 112) / columns), columns <= 26
+    top = 10 + (6.0 * min(20, max(map(len, summary.names))) if named else 0)
     parts = []
-    for j, name in enumerate(summary.names if columns <= 30 else ()):
-        x, short = 10 + side * (j + 0.62), name if len(name) <= 22 else name[:21] + "…"
-        turned = f'transform="rotate(-60 {x:.1f} {deep - 6:.1f})"'
-        parts.append(text(f"{x:.1f}", f"{deep - 6:.1f}", short, size=11, colour=SOFT).replace("<text", f"<text {turned}"))
-    deep = deep if columns <= 30 else 8
+    for j, name in enumerate(summary.names if named else ()):
+        x, short = round(10 + side * (j + 0.6), 1), name if len(name) <= 20 else name[:19] + "…"
+        words = text(x, top - 6, short, size=11.5, colour=SOFT)
+        parts.append(words.replace("<text", f'<text transform="rotate(-58 {x} {top - 6:.1f})"'))
     for k in range(shown):
-        y = deep + 25 * k
-        for j in range(columns):
-            fill = ' fill="#fff" stroke="#c23b3b" stroke-dasharray="3 2"' if summary.patterns.gaps[k, j] else (
-                f' fill="{COLOURS["genrbf"]}" opacity="0.82"'
-            )  # fmt: skip
-            gap = 1.5 if side > 6 else 0.2
+        y = top + 26 * k
+        parts += [_cell(10 + side * j, y, side, gap) for j, gap in enumerate(summary.patterns.gaps[k])]
+        count, x = int(summary.patterns.counts[k]), 16 + side * columns
+        parts.append(text(x, y + 16, f"{count} {'row' if count == 1 else 'rows'}", size=12.5, weight="600"))
+        parts.append(text(WIDTH - 4, y + 16, f"{count / summary.n_rows:.0%}", anchor="end", size=12, colour=SOFT))
+    y = top + 26 * shown + 14
+    if side >= 20:
+        for j, count in enumerate(summary.column_gaps):
+            place = round(10 + side * (j + 0.5), 1)
             parts.append(
-                f'<rect x="{10 + side * j + gap:.1f}" y="{y + 1.5:.1f}" width="{side - 2 * gap:.1f}" height="20" '
-                f'rx="2"{fill}/>'
+                text(place, y, int(count) or "·", anchor="middle", size=11.5, colour="#a32f2f" if count else SOFT)
             )
-        count = int(summary.patterns.counts[k])
-        parts.append(text(18 + side * columns, y + 16, f"{count} rows", size=12.5, weight="600"))
-        parts.append(text(18 + side * columns + 66, y + 16, f"{count / summary.n_rows:.0%}", size=12, colour=SOFT))
+        parts.append(text(16 + side * columns, y, "gaps", size=12, colour=SOFT))
+        y += 18
     rest = summary.patterns.counts[shown:]
-    height = deep + 25 * shown + 6
     if len(rest):
-        parts.append(text(10, height + 10, f"and {len(rest)} further patterns, {rest.sum()} rows", size=12, colour=SOFT))
-        height += 18
-    return svg(height, title, parts)
+        parts.append(text(10, y + 2, f"and {len(rest)} further patterns, {rest.sum()} rows", size=12, colour=SOFT))
+        y += 18
+    return svg(y, title, parts)
+
+
+def _cell(x: float, y: float, side: float, gap: bool) -> str:
+    """A value that is there, or one that is not."""
+    margin = 1.5 if side > 6 else 0.2
+    look = 'fill="#fff" stroke="#c23b3b" stroke-dasharray="3 2"' if gap else f'fill="{COLOURS["genrbf"]}" opacity="0.8"'
+    place = f'x="{x + margin:.1f}" y="{y + 1.5:.1f}" width="{side - 2 * margin:.1f}" height="21"'
+    return f'<rect {place} rx="3" {look}/>'

@@ -32,8 +32,8 @@ def fit(data, target: str, out: Path, *, machine="genrbf", task="auto", console=
     settings = ", ".join(f"{name} {value}" for name, value in choice.settings.items())
     measure = "accuracy" if problem.task == "classification" else "R²"
     console.print(
-        f"{OURS[machine].label}, {settings}: {measure} {choice.score:.3f} in the cross-validation that chose the settings, "
-        f"which is a little optimistic; gapkernel compare measures without that.\n"
+        f"{OURS[machine].label}, {settings}: {measure} {choice.score:.3f} in the cross-validation that chose the "
+        f"settings, which is a little optimistic; gapkernel compare measures without that.\n"
         f"Fitted to {len(problem.X)} rows and {problem.X.shape[1]} columns. [bold]{out}[/] is written."
     )
 

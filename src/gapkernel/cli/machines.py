@@ -22,7 +22,7 @@ from gapkernel.cli.problem import Problem
 from gapkernel.imputation import baseline
 
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-WIDTHS = (0.1, 0.3, 1.0, 3.0)
+WIDTHS = (0.1, 0.3, 1.0)
 """gamma as a multiple of one over the number of columns, which are standardised."""
 ALPHAS = (None, 0.5, 0.9)
 EPSILON = 0.05
@@ -47,8 +47,8 @@ class Machine:
 
     Attributes
     ----------
-    label : str
-        What people call it.
+    label, short : str
+        What people call it, and where room is scarce.
     choose : callable
         ``choose(problem, X, y, cv)`` is the `Choice` that does best in folds of the rows given.
     code : str
@@ -58,6 +58,7 @@ class Machine:
     """
 
     label: str
+    short: str
     choose: Callable[[Problem, Any, np.ndarray, Any], Choice]
     code: str
     ours: bool = True
@@ -135,29 +136,40 @@ def _xgboost(problem: Problem) -> BaseEstimator:
 
 OURS = {
     "genrbf": Machine(
-        "genRBF SVM", _on_laws("genrbf"), 'gk.{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma})'
+        "genRBF SVM", "genRBF", _on_laws("genrbf"), 'gk.{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma})'
     ),
     "rbf": Machine(
-        "expected RBF SVM", _on_laws("rbf"), 'gk.{S}(kernel="rbf", density={density}, C={C}, gamma={gamma})'
+        "expected RBF SVM",
+        "expected RBF",
+        _on_laws("rbf"),
+        'gk.{S}(kernel="rbf", density={density}, C={C}, gamma={gamma})',
     ),
-    "ehk": Machine("EHK SVM", _on_laws("ehk"), "gk.{S}(kernel=gk.kernels.HeterogeneousKernel({alpha}), C={C})"),
-    "linear": Machine("expected linear SVM", _on_laws("linear"), 'gk.{S}(kernel="linear", density={density}, C={C})'),
+    "ehk": Machine("EHK SVM", "EHK", _on_laws("ehk"), "gk.{S}(kernel=gk.kernels.HeterogeneousKernel({alpha}), C={C})"),
+    "linear": Machine(
+        "expected linear SVM",
+        "expected linear",
+        _on_laws("linear"),
+        'gk.{S}(kernel="linear", density={density}, C={C})',
+    ),
 }
 RIVALS = {
     "mean": Machine(
         "mean + indicator, SVM",
+        "mean, indicator",
         _after_filling("mean_indicator"),
         'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}), categorical={categorical})',
         ours=False,
     ),
     "iterative": Machine(
         "IterativeImputer, SVM",
+        "iterative",
         _after_filling("iterative"),
         'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}), categorical={categorical})',
         ours=False,
     ),
     "boosting": Machine(
         "HistGradientBoosting",
+        "boosting",
         _boosted(_hist_gradient_boosting, {"learning_rate": [0.05, 0.2], "max_leaf_nodes": [7, 31]}),
         "HistGradientBoosting{kind}(learning_rate={learning_rate}, max_leaf_nodes={max_leaf_nodes})",
         ours=False,
@@ -165,6 +177,7 @@ RIVALS = {
 }
 if find_spec("xgboost"):
     RIVALS["xgboost"] = Machine(
+        "XGBoost",
         "XGBoost",
         _boosted(_xgboost, {"learning_rate": [0.05, 0.2], "max_depth": [3, 6]}),
         "XGB{kind}(enable_categorical=True, learning_rate={learning_rate}, max_depth={max_depth})",

@@ -33,14 +33,14 @@ def page(comparison: Comparison, choice: Choice, data=None) -> str:
     parts = {
         "title": f"{problem.target}: {winner} — gapkernel compare",
         "table_name": problem.name,
-        "headline": _headline(comparison),
+        "headline": comparison.headline,
         "verdict": comparison.verdict,
         "to_beat": comparison.to_beat,
         "robustness": comparison.robustness,
         "score_note": f"{comparison.measure.capitalize()} on held-out folds: mean with its 95 % interval, single folds "
         f"as pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "curve_note": f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
-        f"{comparison.measure} on the same {FOLDS} folds.",
+        f"{comparison.measure} on held-out folds.",
         "gap_note": _gap_note(gaps),
         "winner": winner,
         "method": _method(comparison),
@@ -54,11 +54,13 @@ def page(comparison: Comparison, choice: Choice, data=None) -> str:
         "curve_figure": _curve_figure(comparison),
         "gap_figure": figures.gap_patterns(gaps, "Gap patterns: a line of cells for each, dashed where missing"),
         "promise_figure": _promise_figure(comparison),
-        "table_head": _head(("machine", comparison.measure, "± 95 %", "spread", _second(comparison), "tune", "fit"), (3,)),
+        "table_head": _head(
+            ("machine", comparison.measure, "± 95 %", "spread", _second(comparison), "tune", "fit"), (3,)
+        ),
         "table_rows": _score_rows(comparison),
         "curve_head": _head(("cells hidden", *(f"{f:.0%}" for f in comparison.curve.index))),
         "curve_rows": _curve_rows(comparison),
-        "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in choice.settings.items()),
+        "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(_value(v))}</dd>" for k, v in choice.settings.items()),
         "code": escape(code(comparison, choice)),
         "shell": _shell(comparison, data),
         "notes": _notes(problem.notes),
@@ -71,7 +73,7 @@ def code(comparison: Comparison, choice: Choice) -> str:
     """The lines that fit the winner and use it."""
     machine, problem = MACHINES[comparison.winner], comparison.problem
     kind = "Classifier" if comparison.is_classification else "Regressor"
-    values = {name: f"{v:g}" if isinstance(v, float) else repr(v) for name, v in choice.settings.items()}
+    values = {name: _value(value) for name, value in choice.settings.items()}
     density = "gk.density.JointGaussian(" + ("" if categories_of(problem) else "gaussian=gk.density.Gaussian()") + ")"
     words = {"S": "SV" + kind[0], "kind": kind, "density": density, "categorical": repr(categories_of(problem))}
     make = machine.code.format(**words, **values)
@@ -86,24 +88,21 @@ def code(comparison: Comparison, choice: Choice) -> str:
     return "\n".join([*imports, f"model = {make}.fit(X, y)", "model.predict(X_new)  # rows with gaps as they are"])
 
 
+def _value(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
 def _where(name: str, words) -> tuple[str, str]:
     if name == "boosting":
         return "sklearn.ensemble", f"HistGradientBoosting{words['kind']}"
     return ("xgboost", f"XGB{words['kind']}") if name == "xgboost" else ("sklearn.svm", words["S"])
 
 
-def _headline(comparison: Comparison) -> str:
-    first, second = MACHINES[comparison.winner].label, MACHINES[comparison.runner_up].label
-    target = comparison.problem.target
-    if comparison.lead.is_noise:
-        return f"“{target}” is best predicted by {first}, though {second} is as good within noise"
-    return f"“{target}” is best predicted by {first}"
-
-
 def _facts(comparison: Comparison, gaps: GapSummary) -> str:
     facts = [
         (comparison.show(comparison.scores["mean"].iloc[0]), f"{comparison.measure} of the winner"),
-        (f"{gaps.n_rows} × {gaps.n_columns}", "rows and columns"),
+        (f"{gaps.n_rows}", "rows"),
+        (f"{gaps.n_columns}", "columns"),
         (f"{gaps.gap_fraction:.1%}", "of the cells are missing"),
         (str(gaps.n_rows - gaps.n_complete_rows), "rows have gaps"),
         (str(len(gaps.patterns)), "gap patterns"),
@@ -115,15 +114,26 @@ def _facts(comparison: Comparison, gaps: GapSummary) -> str:
 
 def _score_figure(comparison: Comparison) -> str:
     rows = [
-        (MACHINES[m].label, COLOURS[m], line["mean"], line["margin"], comparison.by_split[m].to_numpy(), not MACHINES[m].ours)
+        (
+            MACHINES[m].label,
+            COLOURS[m],
+            line["mean"],
+            line["margin"],
+            comparison.by_split[m].to_numpy(),
+            not MACHINES[m].ours,
+        )
         for m, line in comparison.scores.iterrows()
     ]
-    return figures.intervals(rows, comparison.show, f"{comparison.measure} of each machine with its interval")
+    return figures.intervals(
+        rows, comparison.show, _plain(comparison), f"{comparison.measure} of each machine with its interval"
+    )
 
 
 def _curve_figure(comparison: Comparison) -> str:
     curve = comparison.curve
-    series = [(MACHINES[m].label, COLOURS[m], curve[m].to_numpy(), not MACHINES[m].ours) for m in comparison.scores.index]
+    series = [
+        (MACHINES[m].short, COLOURS[m], curve[m].to_numpy(), not MACHINES[m].ours) for m in comparison.scores.index
+    ]
     title = f"{comparison.measure} of each machine as more cells are hidden"
     return figures.curves(list(curve.index), series, _plain(comparison), title, "cells hidden")
 
@@ -137,8 +147,8 @@ def _promise_words(comparison: Comparison) -> dict[str, str]:
     if comparison.is_classification:
         return {
             "promise_title": "Are its probabilities honest?",
-            "promise_note": f"Held-out rows in groups by the probability that {label} gave them (across), and how often "
-            f"it came true (up, 95 % intervals). Honest probabilities lie on the dashed line.",
+            "promise_note": f"Held-out rows in groups by the probability that {label} gave them (across), and how "
+            f"often it came true (up, 95 % intervals). Honest probabilities lie on the dashed line.",
         }
     return {
         "promise_title": "Predicted and true",
@@ -162,7 +172,8 @@ def _second(comparison: Comparison) -> str:
 
 def _head(names, optional=()) -> str:
     cells = (
-        f'<th scope="col"{" class=optional" if k in optional else ""}>{escape(name)}</th>' for k, name in enumerate(names)
+        f'<th scope="col"{" class=optional" if k in optional else ""}>{escape(name)}</th>'
+        for k, name in enumerate(names)
     )
     return "".join(cells)
 
@@ -209,14 +220,16 @@ def _gap_note(gaps: GapSummary) -> str:
 
 
 def _method(comparison: Comparison) -> str:
-    splits = len(comparison.by_split)
-    second = "Probabilities come from Platt's sigmoid, except where a machine has its own. " * comparison.is_classification
+    platt = (
+        "Probabilities come from Platt's sigmoid, except where a machine has its own. " * comparison.is_classification
+    )
+    times = len(comparison.by_split) // FOLDS
     return (
-        f"{splits // FOLDS} cross-validation(s) of {FOLDS} folds on the table as it is, and one at each share of hidden "
-        f"cells. Every machine sees the same folds and the same gaps. Scaling, density, imputation and the choice of "
-        f"settings (by {INNER_FOLDS} inner folds) use the training rows only. {second}Intervals count that training sets "
-        f"overlap (Nadeau and Bengio's correction). The tuning time is for the whole grid, the fitting time for one "
-        f"machine with its calibration, both on one core."
+        f"{'One cross-validation' if times == 1 else f'{times} cross-validations'} of {FOLDS} folds on the table as it "
+        f"is, and others with more and more cells hidden. Every machine sees the same folds and the same gaps. Scaling, "
+        f"density, imputation and the choice of settings (by {INNER_FOLDS} inner folds) use the training rows only. "
+        f"{platt}Intervals count that training sets overlap (Nadeau and Bengio's correction). The tuning time is for the "
+        f"whole grid, the fitting time for one machine, both on one core."
     )
 
 
