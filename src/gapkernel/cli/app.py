@@ -91,3 +91,27 @@ def predict(
     from gapkernel.cli.predicting import predict
 
     predict(model, data, out, absent_as_gaps=absent_as_gaps, gap_marks=na)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, Argument(help="expected-kernel, ehk, cccp, microbiology or genrbf.")],
+    full: Annotated[bool, Option("--full/--quick", help="All of it, or a part that takes a few minutes.")] = False,
+    data_dir: Annotated[Path | None, Option(help="Folder of data sets; GAPKERNEL_DATA or OpenML otherwise.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Folder for tables, figures and results.")] = None,
+    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+) -> None:
+    """Repeat the experiments of a paper."""
+    from gapkernel.experiments import reproduce
+
+    reproduce(paper, quick=not full, data_dir=data_dir, out=out, n_jobs=jobs)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, Argument(help="Benchmarks to run; all of them by default.")] = None,
+) -> None:
+    """Run the benchmarks, in a copy of the repository."""
+    from gapkernel.cli.benching import bench
+
+    bench(names or [])

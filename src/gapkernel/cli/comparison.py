@@ -134,7 +134,7 @@ class Comparison:
         text = f"{first} predicts “{self.problem.target}” best"
         if not tied:
             return text
-        others = MACHINES[tied[0]].label if len(tied) == 1 else f"{len(tied)} others"
+        others = MACHINES[tied[0]].label if len(tied) == 1 else f"{_counted(len(tied))} others"
         return f"{text}, but {others} cannot be told from it"
 
     @property
@@ -158,8 +158,10 @@ class Comparison:
         mean, margin, rows = self.scores["mean"].iloc[0], self.lead.margin, len(self.problem.y)
         blind = f"differences under {self.points(margin)} cannot be seen with {rows} rows"
         if mean + margin < 1.0:
-            return f"To beat it beyond doubt, a machine has to reach {self.show(mean + margin)} on the same folds: {blind}."
-        return f"No machine can beat it beyond doubt on these rows: {blind}, and {self.points(1.0 - mean)} are left above it."
+            reach = self.show(mean + margin)
+            return f"To beat it beyond doubt, a machine has to reach {reach} on the same folds: {blind}."
+        left = self.points(1.0 - mean)
+        return f"No machine can beat it beyond doubt on these rows: {blind}, and {left} are left above it."
 
     @property
     def robustness(self) -> str:
@@ -211,3 +213,8 @@ def margin(values: pd.Series) -> float:
     """
     n = len(values)
     return float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * np.sqrt(1.0 / n + 1.0 / (FOLDS - 1)))
+
+
+def _counted(number: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[number] if number < len(words) else str(number)

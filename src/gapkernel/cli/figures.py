@@ -12,11 +12,11 @@ WIDTH = 440
 INK, SOFT, GRID = "#1c2733", "#5b6875", "#e3e8ed"
 COLOURS = {
     "genrbf": "#0b6fb8",
-    "rbf": "#12a0a8",
+    "rbf": "#0c8a91",
     "ehk": "#5a54c4",
     "linear": "#3d5a80",
     "mean": "#c0632b",
-    "iterative": "#d99a1c",
+    "iterative": "#a8740a",
     "boosting": "#9a3f6d",
     "xgboost": "#6d6d6d",
 }
@@ -186,7 +186,7 @@ def gap_patterns(summary, title: str, most: int = 10) -> str:
         parts += [_cell(10 + side * j, y, side, gap) for j, gap in enumerate(summary.patterns.gaps[k])]
         count, x = int(summary.patterns.counts[k]), 16 + side * columns
         parts.append(text(x, y + 16, f"{count} {'row' if count == 1 else 'rows'}", size=12.5, weight="600"))
-        parts.append(text(WIDTH - 4, y + 16, f"{count / summary.n_rows:.0%}", anchor="end", size=12, colour=SOFT))
+        parts.append(text(WIDTH - 4, y + 16, share_of(count, summary.n_rows), anchor="end", size=12, colour=SOFT))
     y = top + 26 * shown + 14
     if side >= 20:
         for j, count in enumerate(summary.column_gaps):
@@ -201,6 +201,11 @@ def gap_patterns(summary, title: str, most: int = 10) -> str:
         parts.append(text(10, y + 2, f"and {len(rest)} further patterns, {rest.sum()} rows", size=12, colour=SOFT))
         y += 18
     return svg(y, title, parts)
+
+
+def share_of(count: int, total: int) -> str:
+    """A share in per cent; a small one is not none."""
+    return "<1%" if 0 < count < 0.005 * total else f"{count / total:.0%}"
 
 
 def _cell(x: float, y: float, side: float, gap: bool) -> str:

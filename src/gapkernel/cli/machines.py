@@ -154,14 +154,14 @@ OURS = {
 }
 RIVALS = {
     "mean": Machine(
-        "mean + indicator, SVM",
-        "mean, indicator",
+        "mean + indicator SVM",
+        "mean + ind.",
         _after_filling("mean_indicator"),
         'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}), categorical={categorical})',
         ours=False,
     ),
     "iterative": Machine(
-        "IterativeImputer, SVM",
+        "IterativeImputer SVM",
         "iterative",
         _after_filling("iterative"),
         'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}), categorical={categorical})',

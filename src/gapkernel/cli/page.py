@@ -226,10 +226,10 @@ def _method(comparison: Comparison) -> str:
     times = len(comparison.by_split) // FOLDS
     return (
         f"{'One cross-validation' if times == 1 else f'{times} cross-validations'} of {FOLDS} folds on the table as it "
-        f"is, and others with more and more cells hidden. Every machine sees the same folds and the same gaps. Scaling, "
-        f"density, imputation and the choice of settings (by {INNER_FOLDS} inner folds) use the training rows only. "
-        f"{platt}Intervals count that training sets overlap (Nadeau and Bengio's correction). The tuning time is for the "
-        f"whole grid, the fitting time for one machine, both on one core."
+        f"is, and others with more and more cells hidden. Every machine sees the same folds and the same gaps. "
+        f"Scaling, density, imputation and the choice of settings (by {INNER_FOLDS} inner folds) use the training rows "
+        f"only. {platt}Intervals count that training sets overlap (Nadeau and Bengio's correction). The tuning time is "
+        f"for the whole grid, the fitting time for one machine, both on one core."
     )
 
 
