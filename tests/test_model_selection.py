@@ -80,6 +80,21 @@ def test_classification_scores_are_those_of_a_grid_search(options):
     assert_same_search(machine, ours, X, y, StratifiedKFold(3))
 
 
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "indicator": True}], ids=["genrbf", "rbf and indicator"])
+def test_many_widths_in_one_pass_give_the_scores_of_a_grid_search(options):
+    X, y, _ = problem(7, n=60, rate=0.4)
+    ours = gk.SVCCV(Cs=[0.3, 10.0], gammas=(2.0 ** np.arange(-6, 2)).tolist(), scoring="roc_auc", **options)
+    assert_same_search(gk.SVC(**options), ours, X, y, StratifiedKFold(3))
+
+
+def test_a_small_memory_budget_changes_no_score():
+    X, y, _ = problem(7, n=60)
+    machine = gk.SVCCV(Cs=[1.0], gammas=8, scoring="roc_auc")
+    expected = machine.fit(X, y).cv_results_["mean_test_score"]
+    with gk.config_context(memory_budget=30_000):  # one Gram matrix of 60 x 60 at a time
+        assert_allclose(machine.fit(X, y).cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+
+
 def test_several_classes_with_names():
     X, y, _ = problem(1, n=60, n_classes=3)
     names = np.array(["low", "middle", "high"])[y]

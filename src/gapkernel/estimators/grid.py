@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import signature
-from itertools import product
 from typing import Any
 
 import joblib
 import numpy as np
 from scipy.stats import rankdata
+from sklearn import config_context as sklearn_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from gapkernel.compute.config import config_context, thread_count
+from gapkernel.compute.config import config_context, get_config, thread_count
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
 from gapkernel.kernels.base import Rows
@@ -73,23 +74,27 @@ class GridMachine(BaseEstimator):
         known = self._machine().get_params(deep=False)
         machine = clone(self._machine(**{name: value for name, value in settings.items() if name in known}))
         penalties = self._penalties(machine)
+        X, y = indexable(X, y)
         training = machine._training(X, y, sample_weight)
         weight = machine._weights_of(X, sample_weight)  # of all rows, also those of weight zero
-        density, rows = machine._fit_density(training.table, training.weight)
-        width, widths = self._widths(machine, density, rows)
         scorer = check_scoring(self, self.scoring)
         weighted = weight is not None and _takes_weights(scorer)
-        X, y = indexable(X, y)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
-        with config_context(n_threads=n_threads):
-            folds = run_tasks(
-                lambda k: _fold(machine, X, y, weight, splits[k], k, weighted), range(len(splits)), "Fitting folds"
-            )
-            tasks = list(product(folds, widths))
-            scores = run_tasks(
-                lambda task: _scores(*task, width, self._penalty[0], penalties, scorer), tasks, "Choosing the settings"
-            )
+
+        def fitted(k):
+            with config_context(n_threads=1, progress=False):
+                if k < 0:
+                    return machine._fit_density(training.table, training.weight)
+                return _fold(machine, X, y, weight, splits[k], k, weighted)
+
+        with threadpool_limits(1, "blas"):  # many small problems side by side: threads inside each would only wait
+            with config_context(n_threads=n_threads):
+                (density, rows), *folds = run_tasks(fitted, range(-1, len(splits)), "Fitting the densities")
+            width, widths = self._widths(machine, density, rows)
+            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads)
+            with config_context(n_threads=1):  # one split at a time, with all threads inside
+                scores = run_tasks(chooser.scores, folds, "Choosing the settings")
         grid = {self._penalty[0]: penalties} | ({width: widths} if width else {})
         # as in ParameterGrid: the penalty is the outer loop, the width the inner one
         by_candidate = np.reshape(scores, (len(splits), len(widths), len(penalties))).transpose(0, 2, 1)
@@ -165,30 +170,57 @@ class GridMachine(BaseEstimator):
 def _fold(machine: KernelMachine, X, y, weight, split, number: int, weighted_score: bool) -> Fold:
     """Read the training rows of a split as the machine would, and fit their density."""
     machine, (train, test) = clone(machine), split
-    with config_context(n_threads=1, progress=False):
-        try:
-            part = None if weight is None else weight[train]
-            training = machine._training(_safe_indexing(X, train), _safe_indexing(y, train), part)
-            density, rows = machine._fit_density(training.table, training.weight)
-        except ValueError as error:
-            raise ValueError(f"Split {number} of cv cannot be trained on: {error}") from error
-        new_rows = machine._condition(density, _safe_indexing(X, test))
+    try:
+        part = None if weight is None else weight[train]
+        training = machine._training(_safe_indexing(X, train), _safe_indexing(y, train), part)
+        density, rows = machine._fit_density(training.table, training.weight)
+    except ValueError as error:
+        raise ValueError(f"Split {number} of cv cannot be trained on: {error}") from error
+    new_rows = machine._condition(density, _safe_indexing(X, test))
     scored_with = {"sample_weight": weight[test]} if weighted_score else {}
     return Fold(machine, training, density, rows, new_rows, _safe_indexing(y, test), scored_with)
 
 
-def _scores(fold: Fold, gamma, width: str, penalty: str, penalties: list, scorer) -> list[float]:
-    """The scores of one split and one width, for every penalty."""
-    machine = clone(fold.machine).set_params(**({width: gamma} if width else {}))
-    kernel = machine._fit_kernel(fold.density, fold.rows)
-    with config_context(n_threads=1, progress=False):
-        gram, cross = kernel.gram(fold.rows), kernel.cross(fold.new_rows, fold.rows)
-    scores = []
-    for value in penalties:
-        solver = machine.set_params(**{penalty: value})._solver()
-        solver.fit(gram, fold.training.y, fold.training.weight)
-        scores.append(float(scorer(solver, cross, fold.y_test, **fold.scored_with)))
-    return scores
+@dataclass(frozen=True)
+class _Chooser:
+    """Scores the grid on one split after another."""
+
+    width: str
+    widths: list
+    penalty: str
+    penalties: list
+    scorer: Any
+    n_threads: int
+
+    def scores(self, fold: Fold) -> np.ndarray:
+        """The scores of one split, (n_widths, n_penalties)."""
+        n_rows, n_new = len(fold.rows), len(fold.new_rows)
+        at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
+        scores = []
+        with config_context(n_threads=self.n_threads, progress=False):
+            for begin in range(0, len(self.widths), at_once):
+                grams, crosses = self._matrices(fold, self.widths[begin : begin + at_once])
+                scores += run_tasks(lambda pair: self._solved(fold, *pair), list(zip(grams, crosses, strict=True)))
+        return np.array(scores)
+
+    def _matrices(self, fold: Fold, widths: list) -> tuple[np.ndarray, np.ndarray]:
+        """The kernel among the training rows, and between test and training rows, for each width."""
+        if not self.width:
+            kernel = fold.machine._fit_kernel(fold.density, fold.rows)
+            return kernel.gram(fold.rows)[None], kernel.cross(fold.new_rows, fold.rows)[None]
+        machine = clone(fold.machine)
+        kernels = [machine.set_params(**{self.width: g})._fit_kernel(fold.density, fold.rows) for g in widths]
+        gammas = [getattr(kernel, "kernel", kernel).gamma for kernel in kernels]
+        return kernels[0].over_widths(gammas, fold.rows), kernels[0].over_widths(gammas, fold.new_rows, fold.rows)
+
+    def _solved(self, fold: Fold, gram: np.ndarray, cross: np.ndarray) -> list[float]:
+        """The score of each penalty on one Gram matrix."""
+        solver, scores = fold.machine._solver(), []
+        for penalty in self.penalties:
+            with sklearn_context(assume_finite=True, skip_parameter_validation=True):  # checked once, above
+                solver.set_params(**{self.penalty: penalty}).fit(gram, fold.training.y, fold.training.weight)
+                scores.append(float(self.scorer(solver, cross, fold.y_test, **fold.scored_with)))
+        return scores
 
 
 def _takes_weights(scorer) -> bool:

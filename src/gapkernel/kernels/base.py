@@ -61,6 +61,16 @@ class Kernel(BaseEstimator, ABC):
             out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
         return out
 
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        """This kernel with each of several values of ``gamma``: ``gram(left)``, or ``cross(left, right)``.
+
+        Returns
+        -------
+        matrices : ndarray of shape (n_gammas, n_left, n_right)
+        """
+        kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
+        return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
+
     @abstractmethod
     def diag(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i) for each row, the diagonal of `gram`."""

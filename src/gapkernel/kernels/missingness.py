@@ -70,6 +70,10 @@ class Masked(Kernel):
             raise ValueError(f"indicator: gamma must be a positive number or 'scale', got {indicator.gamma!r}.")
         return Masked(self.kernel.resolve(density, rows.rows), indicator, columns)
 
+    def over_widths(self, gammas, left: MaskedRows, right: MaskedRows | None = None) -> np.ndarray:
+        values = self.kernel.over_widths(gammas, left.rows, None if right is None else right.rows)
+        return self._joined(values, self._alike(left, left if right is None else right))
+
     def diag(self, rows: MaskedRows) -> np.ndarray:
         return self._joined(self.kernel.diag(rows.rows), np.ones(len(rows)))
 

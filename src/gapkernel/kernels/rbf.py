@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
+from gapkernel.compute.gamma_grid import ENOUGH, GammaGridEngine
 from gapkernel.compute.side import row_log_det
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.covariance import ColumnCovariance, rbf_columns
@@ -63,6 +64,20 @@ class ExpectedRBF(Kernel):
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
         rows = self._in_metric(rows)
         return np.exp(self._log_norm(rows, self._number()) + 2.0 * self._log_scale(rows))
+
+    def over_widths(self, gammas, left: GaussianRows, right: GaussianRows | None = None) -> np.ndarray:
+        if len(gammas) < ENOUGH:
+            return super().over_widths(gammas, left, right)
+        kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
+        widths = np.array([kernel._number() for kernel in kernels])
+        left_side = self._in_metric(left)
+        right_side = left_side if right is None else self._in_metric(right)
+        scales = [np.array([kernel._log_scale(side) for kernel in kernels]) for side in (left_side, right_side)]
+        matrices = GammaGridEngine(left_side, None if right is None else right_side, widths, *scales).matrices()
+        if right is None:
+            uncertain = np.flatnonzero(~left.complete)
+            matrices[:, uncertain, uncertain] = self.diag(left)[uncertain]  # the same draw on both sides
+        return matrices
 
     def _dot(self, left: GaussianRows, right: GaussianRows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
@@ -134,6 +149,9 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
     def self_cross(self, rows: GaussianRows) -> np.ndarray:
         return np.ones(len(rows))  # equal means: the exponent is 0
+
+    def over_widths(self, gammas, left: GaussianRows, right: GaussianRows | None = None) -> np.ndarray:
+        return Kernel.over_widths(self, gammas, left, right)
 
     def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
         if power != 1.0:
