@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(app(arguments or ["--help"], prog_name="gapkernel", standalone_mode=False))
     except UsageError as error:
         _leave(f"{error.format_message()} See: gapkernel --help")
-    except (Complaint, ValueError, MemoryError, OSError) as error:  # the library's own complaints are one line, too
+    except (Complaint, ValueError, MemoryError, RuntimeError, OSError) as error:  # the library's complaints, too
         _leave(error)
     except ImportError as error:
         _leave(f'This needs {error.name}: pip install "gapkernel[cli]"')

@@ -20,9 +20,9 @@ app = typer.Typer(
 Data = Annotated[Path, Argument(help="A CSV (UTF-8) or Parquet file; an empty cell, NA or ? is a gap.")]
 Target = Annotated[str, Option("--target", "-t", help="The column to predict.")]
 Task = Annotated[str, Option("--task", help="auto, classification or regression.")]
-Drop = Annotated[list[str], Option("--drop", help="A column to leave out; may be repeated.")]
-Category = Annotated[list[str], Option("--category", help="A column of numbers that are codes; may be repeated.")]
-GapMarks = Annotated[list[str], Option("--na", help="Further text that marks a gap; may be repeated.")]
+Drop = Annotated[list[str], Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated.")]
+Category = Annotated[list[str], Option("--category", metavar="COLUMN", help="Its numbers are codes; may be repeated.")]
+GapMarks = Annotated[list[str], Option("--na", metavar="TEXT", help="Further text that marks a gap; may be repeated.")]
 
 
 @app.command()

@@ -14,7 +14,7 @@ def bench(names: list[str]) -> None:
     script = Path(__file__).parents[3] / "benchmarks" / "run.py"
     if not script.is_file():
         raise Complaint("The benchmarks are not part of the installed package: run this in a copy of the repository.")
-    known = {path.stem for path in script.parent.glob("*.py")}
+    known = {path.stem for path in script.parent.glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8")}
     for name in names:
         if name not in known:
             raise Complaint(f"There is no benchmark '{name}'. There are: {', '.join(sorted(known))}.")
