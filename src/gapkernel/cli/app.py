@@ -61,7 +61,7 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[Path, Option("--out", "-o", help="The file to write, by custom NAME.skops.")],
-    machine: Annotated[str, Option("--machine", "-m", help="genrbf, rbf, ehk or linear.")] = "genrbf",
+    machine: Annotated[str, Option("--machine", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
     task: Task = "auto",
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006

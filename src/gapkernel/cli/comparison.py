@@ -169,10 +169,9 @@ class Comparison:
         hidden = self.curve[self.curve.index > 0]
         if hidden.empty:
             return ""
-        ranked = hidden.mean().sort_values(ascending=False)
+        ranked, most = hidden.mean().sort_values(ascending=False), hidden.index[-1]
         best, worst = (
-            f"{MACHINES[name].label} ({self.show(ranked[name])} on average, {self.show(hidden[name].iloc[-1])} with "
-            f"{hidden.index[-1]:.0%} hidden)"
+            f"{MACHINES[name].label} ({self.show(hidden[name].iloc[-1])} with {most:.0%} hidden)"
             for name in (ranked.index[0], ranked.index[-1])
         )
         return f"When cells are hidden, {best} holds up best and {worst} least."
@@ -196,6 +195,7 @@ class Comparison:
         groups = [group for group in np.array_split(np.argsort(promised, kind="stable"), BINS) if len(group)]
         hits, counts = np.array([happened[g].sum() for g in groups]), np.array([len(g) for g in groups])
         low, high = stats.beta.ppf([[0.025], [0.975]], hits + 0.5, counts - hits + 0.5)  # Jeffreys' interval
+        low, high = np.where(hits == 0, 0.0, low), np.where(hits == counts, 1.0, high)
         return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
 
 

@@ -16,8 +16,8 @@ from gapkernel.missingness import summary
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
-LONGEST_NAME = 28
-LONGEST_LIST = 26
+LONGEST_NAME = 24
+LONGEST_LIST = 24
 LOOK: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False, "header_style": "bold"}
 
 
@@ -55,18 +55,15 @@ def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
 
 def _columns(frame: pd.DataFrame, gaps) -> Table:
     table = Table(title="\nColumns", **LOOK)
-    table.add_column("column", no_wrap=True, min_width=min(LONGEST_NAME, max(map(len, gaps.names))))
-    table.add_column("gaps", justify="right")
-    table.add_column("", justify="right")
-    table.add_column("", no_wrap=True, min_width=10)
-    table.add_column("influx", justify="right")
-    table.add_column("outflux", justify="right")
+    table.add_column("column", no_wrap=True, max_width=LONGEST_NAME)
+    for name, width in (("gaps", 4), ("", 5), ("", 8), ("influx", 6), ("outflux", 7)):
+        table.add_column(name, no_wrap=True, min_width=width, justify="left" if width == 8 else "right")
     table.add_column("holds", no_wrap=True)
     most = max(1, gaps.column_gaps.max())
     for k, name in enumerate(frame):
         count = int(gaps.column_gaps[k])
         share = f"{count / gaps.n_rows:.1%}" if count else ""
-        bar = Text(_bar(count / most, 10), style="red")
+        bar = Text(_bar(count / most, 8), style="red")
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
         table.add_row(Text(name), str(count or "·"), share, bar, influx, outflux, Text(_content(frame[name])))
     table.caption = (

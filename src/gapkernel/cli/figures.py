@@ -12,6 +12,7 @@ WIDTH = 440
 INK, SOFT, GRID = "#1c2733", "#5b6875", "#e3e8ed"
 COLOURS = {
     "genrbf": "#0b6fb8",
+    "genrbf-indicator": "#5aa3d8",
     "rbf": "#0c8a91",
     "ehk": "#5a54c4",
     "linear": "#3d5a80",

@@ -64,14 +64,14 @@ class Machine:
     ours: bool = True
 
 
-def _on_laws(kernel: str):
+def _on_laws(kernel: str, indicator: bool = False):
     """A support vector machine of this package; C and gamma are chosen on shared Gram matrices."""
 
     def choose(problem: Problem, X, y, cv) -> Choice:
         classes = problem.task == "classification"
         search = gk.SVCCV if classes else gk.SVRCV
         machine = gk.SVC if classes else gk.SVR
-        fixed: dict[str, Any] = {} if classes else {"epsilon": EPSILON}
+        fixed: dict[str, Any] = {"indicator": indicator} if classes else {"indicator": indicator, "epsilon": EPSILON}
         candidates: list[dict[str, Any]] = [{"kernel": kernel, "density": _density(problem)}]
         if kernel == "ehk":
             candidates = [{"kernel": gk.kernels.HeterogeneousKernel(alpha)} for alpha in ALPHAS]
@@ -136,20 +136,31 @@ def _xgboost(problem: Problem) -> BaseEstimator:
 
 OURS = {
     "genrbf": Machine(
-        "genRBF SVM", "genRBF", _on_laws("genrbf"), 'gk.{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma})'
+        "genRBF SVM",
+        "genRBF",
+        _on_laws("genrbf"),
+        'gk.{S}(kernel="genrbf", density={density}, C={C}, gamma={gamma}{epsilon})',
+    ),
+    "genrbf-indicator": Machine(
+        "genRBF + indicator SVM",
+        "genRBF + ind.",
+        _on_laws("genrbf", indicator=True),
+        'gk.{S}(kernel="genrbf", density={density}, indicator=True, C={C}, gamma={gamma}{epsilon})',
     ),
     "rbf": Machine(
         "expected RBF SVM",
         "expected RBF",
         _on_laws("rbf"),
-        'gk.{S}(kernel="rbf", density={density}, C={C}, gamma={gamma})',
+        'gk.{S}(kernel="rbf", density={density}, C={C}, gamma={gamma}{epsilon})',
     ),
-    "ehk": Machine("EHK SVM", "EHK", _on_laws("ehk"), "gk.{S}(kernel=gk.kernels.HeterogeneousKernel({alpha}), C={C})"),
+    "ehk": Machine(
+        "EHK SVM", "EHK", _on_laws("ehk"), "gk.{S}(kernel=gk.kernels.HeterogeneousKernel({alpha}), C={C}{epsilon})"
+    ),
     "linear": Machine(
         "expected linear SVM",
         "expected linear",
         _on_laws("linear"),
-        'gk.{S}(kernel="linear", density={density}, C={C})',
+        'gk.{S}(kernel="linear", density={density}, C={C}{epsilon})',
     ),
 }
 RIVALS = {
@@ -157,14 +168,14 @@ RIVALS = {
         "mean + indicator SVM",
         "mean + ind.",
         _after_filling("mean_indicator"),
-        'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}), categorical={categorical})',
+        'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}{epsilon}), categorical={categorical})',
         ours=False,
     ),
     "iterative": Machine(
         "IterativeImputer SVM",
         "iterative",
         _after_filling("iterative"),
-        'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}), categorical={categorical})',
+        'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}{epsilon}), categorical={categorical})',
         ours=False,
     ),
     "boosting": Machine(
@@ -184,7 +195,7 @@ if find_spec("xgboost"):
         ours=False,
     )
 MACHINES = OURS | RIVALS
-COMPARED = ("genrbf", "rbf", "ehk", *RIVALS)
+COMPARED = ("genrbf", "genrbf-indicator", "rbf", "ehk", *RIVALS)
 
 
 def with_probabilities(estimator, problem: Problem, seed: int):

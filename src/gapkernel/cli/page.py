@@ -11,7 +11,7 @@ import numpy as np
 from gapkernel.cli import figures
 from gapkernel.cli.comparison import Comparison
 from gapkernel.cli.figures import COLOURS
-from gapkernel.cli.machines import INNER_FOLDS, MACHINES, Choice, categories_of
+from gapkernel.cli.machines import EPSILON, INNER_FOLDS, MACHINES, Choice, categories_of
 from gapkernel.cli.study import FOLDS
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import GapSummary, summary
@@ -76,6 +76,7 @@ def code(comparison: Comparison, choice: Choice) -> str:
     values = {name: _value(value) for name, value in choice.settings.items()}
     density = "gk.density.JointGaussian(" + ("" if categories_of(problem) else "gaussian=gk.density.Gaussian()") + ")"
     words = {"S": "SV" + kind[0], "kind": kind, "density": density, "categorical": repr(categories_of(problem))}
+    words["epsilon"] = "" if comparison.is_classification else f", epsilon={EPSILON}"
     make = machine.code.format(**words, **values)
     imports = ["import gapkernel as gk"] if machine.code.startswith("gk.") else []
     if not machine.ours:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def read_problem(path, target: str, *, task="auto", drop=(), categories=(), gap_
     """The problem in a file; everything that cannot be learned from is a complaint."""
     drop = [name for name in drop if name != target]
     frame = read_frame(path, drop=drop, categories=categories, gap_marks=gap_marks, target=target)
-    return problem_of(frame, target, name=str(path), task=task)
+    return problem_of(frame, target, name=Path(path).name, task=task)
 
 
 def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> Problem:

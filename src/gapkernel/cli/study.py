@@ -78,7 +78,7 @@ def compare_study(problem: Problem, machines=COMPARED, *, fractions=FRACTIONS, d
         for method in machines
     ]
     settings = {"task": problem.task, "target": problem.target, "folds": FOLDS, "versions": versions()}
-    name = f"compare {fingerprint(problem, settings)}"
+    name = f"{problem.name} {fingerprint(problem, settings)}"
     return Study(name, tuple(natural + hidden), CompareTask(problem), settings)
 
 
@@ -87,7 +87,7 @@ def fingerprint(problem: Problem, settings) -> str:
     digest = hashlib.sha256(repr((sorted(settings.items()), list(problem.X), problem.target)).encode())
     digest.update(pd.util.hash_pandas_object(problem.X, index=False).to_numpy().tobytes())
     digest.update(repr(problem.y.tolist()).encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:8]
 
 
 def _scores(model, X, y, task: str) -> dict[str, Any]:
