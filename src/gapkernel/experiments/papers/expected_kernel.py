@@ -175,7 +175,7 @@ def report(frame, size: Size) -> Report:
     out.findings = findings(frame)
     out.remarks = [
         f"{size.splits} splits (the paper: 10). gamma and C are chosen by 5-fold cross-validation for the SVM and "
-        f"shared by the cone SVMs; tau on {size.protocol.n_tau_folds} of the folds. The paper chooses all of them for each "
+        f"shared by the cone SVMs; tau on {size.protocol.n_tau_folds} of the folds. The paper chooses all for each "
         "machine, and does not give its grids.",
         *(f"{DATASETS[name]}: {rows} rows, drawn once." for name, rows in size.protocol.max_rows),
         "Cones are solved by clarabel to 1e-8, the SVM by libsvm; the paper does not name its solvers. Its variances "
