@@ -338,7 +338,8 @@ def test_a_matrix_of_predictors_is_obeyed():
     assert np.corrcoef(gk.ChainedEquations(random_state=0).fit_transform(X)[::3].T)[0, 1] > 0.99
 
 
-def test_progress_is_shown_when_asked_for(capfd):
+def test_progress_is_shown_when_asked_for(capfd, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # show it although the test's output is no terminal
     X, _, _ = mixed_table(50)
     mixed_imputer(verbose=True).fit(X)
     shown = capfd.readouterr()

@@ -15,6 +15,7 @@ from gapkernel.kernels import (
     ExpectedRBF,
     GenRBF,
     Karma,
+    MonteCarlo,
     OnColumns,
     Product,
     Scaled,
@@ -39,6 +40,7 @@ KERNELS = {
     "karma, normalised": Karma(3),
     "karma, rbf": Karma(2, form="rbf", gamma=0.5),
     "karma, featurewise": Karma(2, form="featurewise", gamma=0.5),
+    "monte carlo": MonteCarlo("laplacian", base_params={"gamma": 0.4}, n_draws=4),
     "product": Product(OnColumns(ExpectedRBF(0.4), [0, 1]), OnColumns(ExpectedLinear(), [2, 3])),
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from gapkernel.compute.config import get_config, thread_count
+from gapkernel.compute.config import thread_count
+from gapkernel.compute.progress import tracked
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -18,10 +19,6 @@ def run_tasks(
     """Results of ``function`` for all tasks, in their order; with a description, a progress bar if one is wanted."""
     with ThreadPoolExecutor(thread_count()) as pool:
         results: Iterable[Result] = pool.map(function, tasks)
-        if description and get_config().progress:
-            from rich.console import Console
-            from rich.progress import track
-
-            console = Console(stderr=True)
-            results = track(results, description, total=len(tasks), transient=True, console=console)
+        if description:
+            results = tracked(results, len(tasks), description)
         return list(results)  # raises what a task raised

@@ -8,6 +8,7 @@ from gapkernel.kernels.heterogeneous import HeterogeneousKernel
 from gapkernel.kernels.karma import Karma
 from gapkernel.kernels.linear import ExpectedLinear
 from gapkernel.kernels.missingness import Missingness
+from gapkernel.kernels.monte_carlo import MonteCarlo
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Karma",
     "Kernel",
     "Missingness",
+    "MonteCarlo",
     "OnColumns",
     "Product",
     "Scaled",
