@@ -44,7 +44,7 @@ class Size:
     max_rows: int | None
 
 
-QUICK = Size((0.2, 0.5, 0.8), 1, QUICK_METHODS, QUICK_GRID, 3, 3, 160)
+QUICK = Size((0.2, 0.5, 0.8), 1, QUICK_METHODS, QUICK_GRID, 3, 3, 180)
 FULL = Size(tuple(k / 10 for k in range(1, 10)), 10, tuple(METHODS), PAPER_GRID, 5, 5, None)
 
 
