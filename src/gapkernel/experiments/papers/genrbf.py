@@ -189,7 +189,8 @@ def remarks(size: Size) -> list[str]:
     """What was done otherwise."""
     return [
         f"Shares {', '.join(f'{100 * f:.0f} %' for f in size.fractions)}; {size.draws} removal of cells for each; "
-        f"{size.folds_done} of {size.folds} outer and {size.inner_folds} inner folds; C from {size.grid.C}, gamma from {size.grid.gamma}"
+        f"{size.folds_done} of {size.folds} outer and {size.inner_folds} inner folds; C from {size.grid.C}, gamma from "
+        f"{size.grid.gamma}"
         + (f"; {size.max_rows} rows of each data set." if size.max_rows else ".")
         + " The paper: 10 % to 90 %, 10 removals, 5 and 5 folds, C = 2^-5, 2^-3, ..., 2^9, gamma = 2^-5, ..., 2^15.",
         "Columns are standardised in the training fold; the paper says normalised. Category codes count as numbers, as "
