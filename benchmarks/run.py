@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-BENCHMARKS = ("start_up", "gram", "em", "memory", "imputation", "heterogeneous", "ehk_nested", "mixed_rules")
+BENCHMARKS = ("start_up", "gram", "em", "memory", "imputation", "heterogeneous", "ehk_nested", "mixed_rules", "cccp")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:

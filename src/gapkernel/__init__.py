@@ -5,6 +5,7 @@ from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
     SVR,
+    CCCPClassifier,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "SVC",
     "SVR",
+    "CCCPClassifier",
     "ChainedEquations",
     "GeometricMarginSVC",
     "Gram",

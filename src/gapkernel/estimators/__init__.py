@@ -1,5 +1,6 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.cccp import CCCPClassifier
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
@@ -11,6 +12,7 @@ from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
 __all__ = [
     "SVC",
     "SVR",
+    "CCCPClassifier",
     "CategoricalNaiveBayes",
     "GeometricMarginSVC",
     "Gram",
