@@ -14,6 +14,7 @@ BENCHMARKS = (
     "mixed_rules",
     "model_selection",
     "densities",
+    "cccp",
 )
 
 if __name__ == "__main__":

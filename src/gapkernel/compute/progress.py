@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from gapkernel.compute.config import get_config
@@ -18,3 +19,16 @@ def tracked(items: Iterable[Item], total: int | None, what: str, verbose: bool |
     from rich.progress import track
 
     return track(items, description=what, total=total, transient=True, console=Console(stderr=True))
+
+
+@contextmanager
+def watched(what: str, verbose) -> Iterator[Callable[[int, float], None]]:
+    """A function to report iterations and objectives to, which shows the last ones if asked for."""
+    if not (verbose or get_config().progress):
+        yield lambda iteration, objective: None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status(what, console=Console(stderr=True)) as status:
+        yield lambda iteration, objective: status.update(f"{what}: iteration {iteration}, objective {objective:.6g}")

@@ -1,5 +1,6 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.cccp import CCCPClassifier
 from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
@@ -15,6 +16,7 @@ __all__ = [
     "SVCCV",
     "SVR",
     "SVRCV",
+    "CCCPClassifier",
     "CategoricalNaiveBayes",
     "GeometricMarginSVC",
     "Gram",

@@ -52,7 +52,7 @@ class Report:
     remarks : list of str
         What differs from the paper.
     seconds : float
-        Of all tasks together, in one core.
+        Processor time of all tasks together.
     folder : Path or None
         Where `write` put everything.
     """
@@ -96,7 +96,7 @@ class Report:
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         parts = [
             f"# {self.title}",
-            f"Made by `{command}`: {_duration(self.seconds)} of computing in one core. {packages}.",
+            f"Made by `{command}`: {_duration(self.seconds)} of processor time. {packages}.",
             "\n".join(f"- {finding}" for finding in self.findings),
             *(table.markdown() for table in self.tables),
             *(f"![{self.captions[name]}]({name}.png)\n\n{self.captions[name]}" for name in self.figures),

@@ -8,12 +8,12 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from gapkernel.compute.config import get_config
+from gapkernel.compute.progress import tracked
 from gapkernel.experiments.store import Store
 from gapkernel.experiments.tasks import Study, Task
 
 
-def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=None, console=None):
+def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
     """Do every task of a study that the store does not hold yet.
 
     Parameters
@@ -24,10 +24,8 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=None, con
         Tasks at the same time, in processes of this machine (joblib's loky).
     client : dask.distributed.Client, default=None
         Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
-    progress : bool, default=None
-        Show a bar with the time left; None is what `gapkernel.set_config` says.
-    console : rich Console, default=None
-        Where to show it.
+    progress : bool, default=False
+        Show a bar with the time left, as ``gapkernel.set_config(progress=True)`` does too.
 
     Returns
     -------
@@ -42,12 +40,10 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=None, con
     number = store.begin(study)
     done = store.finished(study.name)
     left = [task for task in study.tasks if task.key not in done]
-    shown = get_config().progress if progress is None else progress
-    with _bar(study, len(left), shown and bool(left), console) as advance:
-        for task, result in _results(study, store, left, n_jobs, client):
-            if result is not None:
-                store.put(number, task, result)
-            advance()
+    results = _results(study, store, left, n_jobs, client)
+    for task, result in tracked(results, len(left), study.name, verbose=progress):
+        if result is not None:
+            store.put(number, task, result)
     return store.frame(study.name, study.tasks)
 
 
@@ -69,12 +65,3 @@ def _attempt(run_task, task: Task) -> tuple[Task, Mapping[str, Any]]:
         return task, dict(run_task(task))
     except Exception as error:
         raise RuntimeError(f"The task {task.key} failed: {type(error).__name__}: {error}") from error
-
-
-def _bar(study: Study, total: int, shown: bool, console):
-    """A context that gives a function to call after each task."""
-    if not shown:
-        return nullcontext(lambda: None)
-    from gapkernel.experiments.progress import task_bar
-
-    return task_bar(study.name, total, console)

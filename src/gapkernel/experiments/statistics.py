@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -126,8 +127,13 @@ def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
 
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
     """Nemenyi's critical difference of mean ranks, q_alpha sqrt(k (k + 1) / (6 N))."""
-    q = stats.studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_blocks)))
+    return _nemenyi_quantile(n_methods, alpha) * float(np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_blocks)))
+
+
+@lru_cache(maxsize=64)  # scipy integrates for about a second
+def _nemenyi_quantile(n_methods: int, alpha: float) -> float:
+    """q_alpha: the studentised range over sqrt(2)."""
+    return float(stats.studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0))
 
 
 @dataclass(frozen=True)

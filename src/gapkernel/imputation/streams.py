@@ -25,11 +25,34 @@ def row_keys(X: np.ndarray) -> np.ndarray:
 
 def uniforms(keys: np.ndarray, *stream: int) -> np.ndarray:
     """One number in (0, 1) for each key, from the stream named by the integers ``stream``."""
+    name = _name(stream)
+    hashed = _mix(_mix(keys ^ name) + _WEYL)
+    return in_unit_interval(hashed)
+
+
+def uniform_table(keys: np.ndarray, n_numbers: int, *stream: int) -> np.ndarray:
+    """``n_numbers`` numbers in (0, 1) for each key, (n_keys, n_numbers), from one stream."""
+    return in_unit_interval(bit_table(keys, n_numbers, *stream))
+
+
+def bit_table(keys: np.ndarray, n_numbers: int, *stream: int) -> np.ndarray:
+    """As `uniform_table`, but the 64 bits behind the numbers: the SplitMix64 sequence that starts at each key."""
+    name = _name(stream)
+    starts = _mix(keys ^ name)
+    return _mix(starts[:, None] + np.arange(1, n_numbers + 1, dtype=np.uint64) * _WEYL)
+
+
+def in_unit_interval(bits: np.ndarray) -> np.ndarray:
+    """The highest 53 of 64 bits as a number in (0, 1)."""
+    return ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def _name(stream: tuple[int, ...]) -> np.uint64:
+    """One number for the integers that name a stream."""
     name = 0
     for part in stream:
         name = int(_mix(np.array([(name ^ part) & _MASK], np.uint64) + _WEYL)[0])
-    hashed = _mix(_mix(keys ^ np.uint64(name)) + _WEYL)
-    return ((hashed >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return np.uint64(name)
 
 
 def _mix(z: np.ndarray) -> np.ndarray:

@@ -134,7 +134,7 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     begin = perf_counter()
     with Store(folder / "results.sqlite") as store:
         jobs = joblib.cpu_count() if n_jobs is None else n_jobs
-        runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True, console=console)
+        runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True)
         context = Context(quick, None if data_dir is None else str(data_dir), store, runner)
         report: Report = import_module(known.module).reproduce(context)
     report.title = f"{known.authors}: {known.title}"

@@ -1,0 +1,249 @@
+"""USPS digits with erased pixels: CCCPClassifier against mean imputation and complete data in the same basis.
+
+The paper's protocol: up to 64 of the 256 pixels of every training image are erased at random, the test images are
+whole; an RBF kernel, at most 1000 basis functions, 50 completions. Then pictures of what Sobol points and
+transduction bring.
+"""
+
+import time
+
+import numpy as np
+from datasets import FOLDER
+from measure import RESULTS, console, peak_mib, report
+from sklearn.datasets import load_digits, make_moons
+
+import gapkernel as gk
+from gapkernel.completions import completions_of
+from gapkernel.density import Gaussian
+
+GAMMAS, PENALTIES = (1 / 256, 1 / 128), (100.0, 1000.0)
+VALIDATION_ROWS, VALIDATION_COMPLETIONS, COMPLETIONS = 1791, 8, 50
+COMMON = {"n_basis": 1000, "solver": "lbfgs", "single_precision": True, "tol": 1e-4, "max_iter": 400, "random_state": 0}
+
+
+def usps():
+    """Pixels from -1 to 1, and digits."""
+    archive = np.load(FOLDER / "usps.npz")
+    train, test = (archive[f"X_{part}"] / 1000.0 for part in ("train", "test"))
+    return train, archive["y_train"].astype(int), test, archive["y_test"].astype(int)
+
+
+def erased(X, most, rng, exactly=False):
+    """Up to (or exactly) ``most`` pixels of each image removed; the number is uniform on 0, ..., most."""
+    X = X.copy()
+    for row in X:
+        row[rng.choice(X.shape[1], most if exactly else rng.integers(0, most + 1), replace=False)] = np.nan
+    return X
+
+
+def mean_imputed(X):
+    """The mean of a pixel's observed values in its gaps."""
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+
+
+def known_density(X):
+    """One Gaussian, fitted once: EM to 1e-4, since its error is far below the sampling error."""
+    density = Gaussian(tol=1e-4).fit(X)
+    return Gaussian(mean=density.mean_, covariance=density.covariance_)
+
+
+def chosen(X, whole, y, options):
+    """gamma and C with the least error on a part of the training images that is not fitted (and not erased)."""
+    order = np.random.default_rng(1).permutation(len(X))
+    fit, check = order[VALIDATION_ROWS:], order[:VALIDATION_ROWS]
+    errors = {}
+    for gamma in GAMMAS:
+        for C in PENALTIES:
+            model = gk.CCCPClassifier(gamma=gamma, C=C, **COMMON, **options, n_completions=VALIDATION_COMPLETIONS)
+            errors[gamma, C] = 1 - model.fit(X[fit], y[fit]).score(whole[check], y[check])
+            console.print(f"  gamma 1/{1 / gamma:.0f}, C {C:.0f}: validation error {100 * errors[gamma, C]:.2f} %")
+    return min(errors, key=errors.get)
+
+
+def line(name, X, y, test, truth, gamma, C, options, paper):
+    """Fit on all training images and measure."""
+    model = gk.CCCPClassifier(gamma=gamma, C=C, **COMMON, **options, n_completions=COMPLETIONS)
+    begin = time.perf_counter()
+    peak = peak_mib(lambda: model.fit(X, y))
+    seconds = time.perf_counter() - begin
+    error = 100 * (1 - model.score(test, truth))
+    row = (
+        name,
+        f"1/{1 / gamma:.0f}",
+        f"{C:.0f}",
+        f"{error:.2f} %",
+        paper,
+        f"{seconds:.0f} s",
+        f"{peak / 1024:.1f} GiB",
+    )
+    console.print(row, model.n_iter_, model.objective_[-1])
+    return row
+
+
+NOTES = """
+Test error on the 2007 whole test images. Erased: from each of the 7291 training images a number of pixels drawn
+uniformly from 0 to 64 (a reading of the paper's "up to 25 %"), or exactly 64 where it says so. Loss "gp", pixels from
+-1 to 1, 1000 basis functions from pivoted Cholesky (over mean-completed rows: few images are whole), 50 Sobol
+completions, features in single precision, solver L-BFGS to 1e-4. gamma and C were chosen for each method from {1/256,
+1/128} x {100, 1000} on 1791 training images, with 8 completions; the test images were used once, for this table. The
+lines with exactly 64 erased pixels use the settings of the line with up to 64. "density" is the library's default
+base measure, one Gaussian over the 256 pixels given the observed ones; its fit by EM to the training images ({em:.0f}
+s, not in the times) is shared. "uniform" is the paper's: every erased pixel uniform over its range. The paper's own
+numbers are its best over its settings; it names neither its regularisation nor how many pixels each image lost.
+
+Times are of one fit on one thread of a shared machine that was busy with other work; memory is what the process
+gained.
+"""
+
+
+def digits_table():
+    """The USPS table."""
+    X, y, test, truth = usps()
+    gaps = erased(X, 64, np.random.default_rng(0))
+    begin = time.perf_counter()
+    density = known_density(gaps)
+    em = time.perf_counter() - begin
+    console.print(f"EM: {em:.0f} s")
+    methods = (
+        ("erased, CCCPClassifier, density", gaps, {"density": density}, "5.8 %"),
+        ("erased, mean imputation", mean_imputed(gaps), {}, "6.08 %"),
+        ("whole training images", X, {}, "4.0 %"),
+        ("erased, CCCPClassifier, uniform", gaps, {"completions": "uniform"}, "5.8 %"),
+    )
+    rows, settings = [], {}
+
+    def write():
+        header = ("training images", "gamma", "C", "test error", "paper", "fit", "memory")
+        title = "USPS digits, up to 64 of 256 pixels erased in training, 1000 basis functions"
+        report("cccp", title, header, rows, NOTES.format(em=em) + PICTURE)
+
+    for name, table, options, paper in methods:
+        console.print(name)
+        settings[name] = chosen(table, X, y, options)
+        rows.append(line(name, table, y, test, truth, *settings[name], options, paper))
+        write()
+    gaps = erased(X, 64, np.random.default_rng(0), exactly=True)
+    density = known_density(gaps)
+    for name, table, options, _ in (
+        ("erased, mean imputation", mean_imputed(gaps), {}, ""),
+        ("erased, CCCPClassifier, density", gaps, {"density": density}, ""),
+    ):
+        label = name.replace("erased", "exactly 64 erased")
+        rows.append(line(label, table, y, test, truth, *settings[name], options, ""))
+        write()
+
+
+PICTURE = """
+![Sobol points and transduction](cccp.png)
+
+Left: error of log E exp f over a row's gaps against the number of completions (200 normal rows, three gaps each, a
+closed form to compare with). Middle: two moons, three labels for each class, the transductive solution. Right: share
+of right labels on the unlabelled rows, supervised against `transductive=True`, over ten draws of two moons and of 600
+digits (10 % gaps).
+"""
+
+
+def few_labels(y, per_class, rng):
+    """All but some labels of each class replaced by -1."""
+    kept = np.concatenate([rng.choice(np.flatnonzero(y == k), per_class, replace=False) for k in np.unique(y)])
+    return np.where(np.isin(np.arange(len(y)), kept), y, -1)
+
+
+def transduction(draw, loss, **options):
+    """Share of right labels on the unlabelled rows of ten draws, supervised and transductive; and the last model."""
+    shares = []
+    for seed in range(10):
+        X, y, labels = draw(seed)
+        models = [
+            gk.CCCPClassifier(loss=loss, transductive=t, solver="lbfgs", max_iter=3000, random_state=0, **options)
+            for t in (False, True)
+        ]
+        hidden = labels == -1
+        shares.append([np.mean(m.fit(X, labels).transduction_[hidden] == y[hidden]) for m in models])
+    return np.array(shares), models[1], (X, y, labels)
+
+
+def moons(seed):
+    """Two moons with three labels for each class and one cell in fifty missing."""
+    rng = np.random.default_rng(seed)
+    X, y = make_moons(200, noise=0.1, random_state=seed)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    return X, y, few_labels(y, 3, rng)
+
+
+def digits(seed):
+    """600 digits of 8 x 8 pixels, two labels for each class, every tenth pixel missing."""
+    rng = np.random.default_rng(seed)
+    X, y = load_digits(return_X_y=True)
+    picked = rng.choice(len(X), 600, replace=False)
+    X, y = X[picked] / 16, y[picked]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y, few_labels(y, 2, rng)
+
+
+def log_mean_error(method, n, n_rows=200):
+    """Root mean squared error of log E exp <a, x> over three gaps of normal rows, against <a, m> + a'Sa / 2."""
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(4, 4)) / 2
+    density = Gaussian.from_moments(np.zeros(4), factor @ factor.T + 0.3 * np.eye(4))
+    X = np.column_stack([rng.normal(size=n_rows), np.full((n_rows, 3), np.nan)])
+    a, rows = np.array([0.3, 0.5, -0.4, 0.6]), density.condition(X)
+    exact = rows.means @ a + 0.5 * a @ rows.covariance_of(0) @ a
+    values = completions_of("density", n, method, 1, density).fit(X).complete(X).values.reshape(n_rows, n, 4)
+    return np.sqrt(np.mean((np.log(np.exp(values @ a).mean(axis=1)) - exact) ** 2))
+
+
+def picture():
+    """Sobol against random completions, and transduction against supervision."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(15, 4.4), layout="constrained")
+    sizes = 2 ** np.arange(3, 13)
+    for method, colour in (("random", "tab:orange"), ("sobol", "tab:blue")):
+        errors = [log_mean_error(method, n) for n in sizes]
+        rate = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+        axes[0].loglog(sizes, errors, "o-", color=colour, label=f"{method}: n^{rate:.2f}")
+    axes[0].set(xlabel="completions n", ylabel="error of log E exp f", title="the sum over completions")
+    axes[0].legend()
+    places = []
+    for loss in ("gp", "svm"):
+        for name, draw, options in (
+            ("moons", moons, {"gamma": 15.0, "C": 10.0, "n_completions": 16, "n_basis": 100}),
+            ("digits", digits, {"gamma": 0.3, "C": 10.0, "n_completions": 4, "n_basis": 200}),
+        ):
+            shares, model, data = transduction(draw, loss, **options)
+            console.print(name, loss, shares.mean(axis=0), (np.diff(shares, axis=1) > 0).sum())
+            place = len(places)
+            places.append(f"{name}\n{loss}")
+            axes[2].plot([place - 0.15, place + 0.15], shares.T, "o-", color="tab:grey", alpha=0.5, markersize=3)
+            means = shares.mean(axis=0)
+            axes[2].plot([place - 0.15, place + 0.15], means, "o-", color="tab:red", linewidth=2)
+            for x, mean in zip((place - 0.15, place + 0.15), means, strict=True):
+                axes[2].annotate(f"{mean:.2f}", (x, mean), textcoords="offset points", xytext=(0, 6), ha="center")
+            if (name, loss) == ("moons", "gp"):
+                _draw_moons(axes[1], model, *data)
+    axes[2].set_xticks(range(len(places)), places)
+    axes[2].set(ylabel="right labels", title="supervised (left) and transductive (right), ten draws")
+    figure.savefig(RESULTS / "cccp.png", dpi=110)
+
+
+def _draw_moons(ax, model, X, y, labels):
+    """Probabilities over the plane, the rows, and the few labels."""
+    complete = ~np.isnan(X).any(axis=1)
+    sides = [np.linspace(np.nanmin(c) - 0.3, np.nanmax(c) + 0.3, 120) for c in X.T]
+    grid = np.stack(np.meshgrid(*sides), axis=-1)
+    probability = model.predict_proba(grid.reshape(-1, 2))[:, 1].reshape(grid.shape[:2])
+    ax.contourf(*sides, probability, levels=np.linspace(0, 1, 11), cmap="RdBu_r", alpha=0.6)
+    ax.scatter(*X[complete].T, c=y[complete], cmap="RdBu_r", s=10, edgecolors="k", linewidths=0.3)
+    known = complete & (labels != -1)
+    ax.scatter(*X[known].T, c=y[known], cmap="RdBu_r", s=130, marker="*", edgecolors="k")
+    ax.set(title="two moons, six labels (stars), transductive")
+
+
+def run():
+    """Write the table and the picture."""
+    picture()
+    digits_table()

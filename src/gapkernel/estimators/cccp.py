@@ -1,0 +1,387 @@
+"""Classification with missing inputs and missing labels inside the model (Smola, Vishwanathan, Hofmann)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from gapkernel.completions import KINDS, Completions, completions_of
+from gapkernel.compute.basis import Basis, pivoted_cholesky
+from gapkernel.compute.progress import watched
+from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
+from gapkernel.estimators.labels import CandidateLabels, read_labels
+from gapkernel.kernels.complete import CompleteKernel, complete_kernel
+from gapkernel.solvers.cccp import IncompleteSolution
+from gapkernel.solvers.incomplete_losses import Labels
+from gapkernel.solvers.incomplete_problem import IncompleteProblem
+from gapkernel.solvers.log_partition import Partitions, masked_log_sum
+from gapkernel.solvers.transduction import LOSSES, solve_incomplete
+from gapkernel.table import numeric_table
+
+CHOICES = {
+    "loss": ("gp", "svm"),
+    "solver": ("cccp", "lbfgs", "sgd"),
+    "completions": ("density", *KINDS),
+    "sampling": ("sobol", "random"),
+    "basis": ("auto", "complete"),
+}
+
+MOST_BASIS = 500
+"""Basis functions when the caller names no number."""
+
+MOST_PICKED_FROM = 10_000
+"""Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
+
+
+class CCCPClassifier(ClassifierMixin, BaseEstimator):
+    """Classification of rows with missing inputs and missing labels, integrated out inside the model.
+
+    Each class has a score f_k(x) in the space of a kernel. A row with gaps has one for every way to complete it, and
+    its probability of class k is that of the exponential family with the unobserved part x_u of x summed out,
+
+        p(k | x_o) = exp(g_k - log sum_k' exp g_k'),    g_k = log sum_s w_s exp f_k(x_s),
+
+    over completions x_s with weights w_s. Fitting is then no longer convex, but a difference of convex functions,
+    which the concave-convex procedure (CCCP) minimises. On complete data it is kernel multinomial logistic
+    regression, the maximum a posteriori of a Gaussian process, or the multiclass SVM of Crammer and Singer.
+
+    Parameters
+    ----------
+    loss : {"gp", "svm"}, default="gp"
+        "gp" is minus the log-probability of the label; "svm" the hinge of 1 - (g_y - max_(k != y) g_k).
+    C : float, default=1.0
+        Weight of the losses against 1/2 ||theta||^2.
+    sigma : float, default=None
+        The same as the deviation of a normal prior: C = sigma^2. Give one of the two.
+    kernel : str, Kernel, scikit-learn kernel or callable, default="rbf"
+        A kernel on complete vectors: a name of `sklearn.metrics.pairwise`, a kernel of this library for Gaussian
+        laws, a kernel of `sklearn.gaussian_process.kernels`, or a function of two arrays.
+    gamma : float or "scale", default="scale"
+        For kernels given by name. "scale" is 1 / (n_features * variance of the observed values).
+    kernel_params : dict, default=None
+        More parameters of a kernel given by name.
+    completions : {"density", "uniform", "empirical", "exact"}, default="density"
+        What the gaps may hold. "density": draws from their law given the observed values. "uniform": draws from the
+        range of each column, the paper's. "empirical": values copied together from rows that are alike. "exact": all
+        combinations of the values that the columns have shown, with equal weights, if they are few.
+    n_completions : int, default=50
+        Completions of a row with gaps; "exact" has its own number. With Sobol points prefer powers of two.
+    sampling : {"sobol", "random"}, default="sobol"
+        Quasi-random or random completions. Either way those of a row depend on the row and ``random_state`` alone.
+    density : "auto" or density, default="auto"
+        Of completions="density": a density with Gaussian laws; "auto" is `density.Gaussian`.
+    n_basis : int, default=None
+        Most basis functions, at most the number of rows. None: 500, or the number of rows.
+    basis_tol : float, default=1e-6
+        No more basis functions once no row has this share of the largest k(x, x) left to explain.
+    basis : {"auto", "complete"}, default="auto"
+        Basis functions come from complete rows. With "auto", if there are fewer of these than basis functions, all
+        rows are used, with the means of their completions in the gaps.
+    fit_intercept : bool, default=True
+        Whether the scores have a constant, which is penalised like the rest.
+    solver : {"cccp", "lbfgs", "sgd"}, default="cccp"
+        "cccp": the procedure of the paper, for "gp" the EM algorithm; the objective never rises. "lbfgs": the
+        objective itself (for "svm" through smooth losses). "sgd": stochastic gradients with variance reduction.
+    transductive : bool, default=False
+        Whether rows with several possible labels should also have a clear one. In the paper's likelihood a row whose
+        label is wholly missing changes nothing. This option is ours: it adds the collision entropy of the row's
+        label ("gp") or its margin between the two best labels ("svm").
+    unlabelled_weight : float, default=1.0
+        Of a transductive row, from 0 to 1; a labelled row has 1.
+    balance : float, default=1.0
+        How strongly the mean scores of the transductive rows are held to the shares of the classes among the
+        labelled rows.
+    single_precision : bool, default=False
+        Store features in float32: half the memory, and twice the speed on large tables. The objective is then good
+        to about six digits.
+    tol : float, default=1e-5
+        Stop when the objective falls by less than this share of itself.
+    max_iter : int, default=200
+        Most iterations.
+    random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Whether to show progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    theta_ : ndarray of shape (n_classes, n_basis_ + fit_intercept)
+        The scores are f_k(x) = <theta_k, phi(x)>.
+    basis_ : ndarray of shape (n_basis_, n_features)
+    n_basis_ : int
+    kernel_ : CompleteKernel
+        The kernel with numbers in place of words.
+    completions_ : Completions
+    objective_ : ndarray
+        The objective sum_i loss_i + ||theta||^2 / 2C at the start and after each iteration.
+    n_iter_ : int
+    converged_ : bool
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        For each training row the probabilities of its possible labels.
+    transduction_ : ndarray of shape (n_samples,)
+        For each training row the most probable of its possible labels.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    SVC : Kernels between laws, in closed form.
+
+    Notes
+    -----
+    The features of all completions are kept if they fit half the memory budget, and computed anew in every pass
+    otherwise. The basis is picked among at most 10 000 rows (or 4 n_basis). A limit of the procedure is a stationary
+    point, not always a minimum. p(k | x_o) is not the mean of p(k | x) over the completions: completions with high
+    scores weigh more. Probabilities of "svm" come from the same formula, but the loss does not make them frequencies.
+
+    References
+    ----------
+    Smola, Vishwanathan, Hofmann (2005), Kernel methods for missing variables, AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import CCCPClassifier
+    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 1.9], [2.1, 2.0], [0.1, 0.0]])
+    >>> y = [0, 0, 1, 1, -1]  # the last label is unobserved
+    >>> model = CCCPClassifier(gamma=0.5, C=10.0, random_state=0).fit(X, y)
+    >>> model.predict([[np.nan, 0.2], [1.8, np.nan]])
+    array([0, 1])
+    >>> model.transduction_
+    array([0, 0, 1, 1, 0])
+    """
+
+    def __init__(
+        self,
+        *,
+        loss="gp",
+        C=1.0,
+        sigma=None,
+        kernel="rbf",
+        gamma="scale",
+        kernel_params=None,
+        completions="density",
+        n_completions=50,
+        sampling="sobol",
+        density="auto",
+        n_basis=None,
+        basis_tol=1e-6,
+        basis="auto",
+        fit_intercept=True,
+        solver="cccp",
+        transductive=False,
+        unlabelled_weight=1.0,
+        balance=1.0,
+        single_precision=False,
+        tol=1e-5,
+        max_iter=200,
+        random_state=None,
+        verbose=False,
+    ):
+        self.loss = loss
+        self.C = C
+        self.sigma = sigma
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.completions = completions
+        self.n_completions = n_completions
+        self.sampling = sampling
+        self.density = density
+        self.n_basis = n_basis
+        self.basis_tol = basis_tol
+        self.basis = basis
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.transductive = transductive
+        self.unlabelled_weight = unlabelled_weight
+        self.balance = balance
+        self.single_precision = single_precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None) -> CCCPClassifier:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : array-like of shape (n_samples,) or boolean of shape (n_samples, n_classes)
+            Classes, -1 for an unobserved one (which is always that: -1 cannot be a class); or for each row the
+            classes that are still possible. The columns of a boolean frame name the classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows' losses; a row of weight 0 is not learned from.
+
+        Returns
+        -------
+        self : CCCPClassifier
+        """
+        self._check_parameters()
+        X = numeric_table(self, X, reset=True)
+        labels = read_labels(y, X, type(self).__name__)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        used = weight > 0
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        size = self._basis_size(int(used.sum()))
+        completions = completions_of(self.completions, self.n_completions, self.sampling, seed, self.density)
+        completions.fit(X[used], weight[used])
+        kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, X[used], weight[used])
+        basis = self._pick_basis(X[used], completions, kernel, size, random)
+        features = FeatureMap(kernel, basis, self.fit_intercept, np.float32 if self.single_precision else np.float64)
+        solution = self._solve(X, labels, weight, completions, features, np.random.default_rng(seed))
+        if not solution.converged:
+            warnings.warn(
+                f"The {self.solver} solver stopped at max_iter={self.max_iter} before the objective settled to "
+                f"tol={self.tol}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.completions_, self.kernel_, self.basis_ = completions, kernel, basis.rows
+        self.n_basis_, self._features, self.theta_ = len(basis.rows), features, solution.theta
+        self.objective_, self.n_iter_, self.converged_ = solution.objective, solution.n_iter, solution.converged
+        self.classes_ = labels.classes
+        _, self.label_distributions_ = masked_log_sum(self._log_partitions(X), labels.candidates)
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        return self
+
+    def decision_function(self, X) -> np.ndarray:
+        """The log-partition functions g_k of each row, which are the scores f_k of a complete one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes give one value, g_1 - g_0.
+        """
+        check_is_fitted(self, "theta_")
+        scores = self._log_partitions(numeric_table(self, X, reset=False))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probability of each class, with the gaps summed out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self, "theta_")
+        scores = self._log_partitions(numeric_table(self, X, reset=False))
+        return masked_log_sum(scores, np.ones(scores.shape, dtype=bool))[1]
+
+    def predict(self, X) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "theta_")
+        return self.classes_[self._log_partitions(numeric_table(self, X, reset=False)).argmax(axis=1)]
+
+    def _solve(self, X, labels: CandidateLabels, weight, completions, features, random) -> IncompleteSolution:
+        ambiguous = labels.candidates.sum(axis=1) > 1
+        informative = (weight > 0) & (self.transductive | ~labels.candidates.all(axis=1))
+        rows = np.flatnonzero(informative)
+        if self.solver == "sgd":
+            rows = random.permutation(rows)  # so that a block of rows is a sample of them
+        t = self.unlabelled_weight * ambiguous if self.transductive else np.zeros(len(X))
+        known = Labels(labels.candidates, weight, t)
+        blocks = FeatureBlocks(X[rows], completions, features, verbose=self.verbose)
+        problem = IncompleteProblem(
+            blocks=blocks,
+            labels=[known[rows[part]] for part in blocks.slices],
+            loss=LOSSES[self.loss](),
+            penalty=1.0 / (self.C if self.sigma is None else self.sigma**2),
+            shape=(len(labels.classes), features.size),
+        )
+        with watched(self.solver, self.verbose) as watch:
+            return solve_incomplete(
+                problem,
+                self.solver,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                watch=watch,
+                random=random,
+                balance=self.balance,
+            )
+
+    def _log_partitions(self, X: np.ndarray) -> np.ndarray:
+        """g_k of each row, (n_rows, n_classes)."""
+        out = np.empty((len(X), len(self.classes_)))
+        blocks = FeatureBlocks(X, self.completions_, self._features, keep=False)
+        for rows, block in zip(blocks.slices, blocks, strict=True):
+            out[rows] = Partitions.of(block.scores(self.theta_), block.counts).log
+        return out
+
+    def _basis_size(self, n_rows: int) -> int:
+        if self.n_basis is not None and self.n_basis > n_rows:
+            raise ValueError(
+                f"n_basis={self.n_basis} is more than the {n_rows} rows that a basis can be picked from. "
+                f"Use at most n_basis={n_rows}, or None."
+            )
+        return min(MOST_BASIS, n_rows) if self.n_basis is None else self.n_basis
+
+    def _pick_basis(self, X, completions: Completions, kernel: CompleteKernel, size: int, random) -> Basis:
+        complete = ~np.isnan(X).any(axis=1)
+        if self.basis == "complete" and not complete.any():
+            raise ValueError(
+                "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
+                "Use basis='auto', which fills gaps by the means of their completions."
+            )
+        pool = np.flatnonzero(complete) if self.basis == "complete" or complete.sum() >= size else np.arange(len(X))
+        most = max(MOST_PICKED_FROM, 4 * size)
+        if len(pool) > most:
+            pool = np.sort(random.choice(pool, most, replace=False))
+        rows = X[pool] if complete[pool].all() else completions.means(X[pool])
+        return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(pool)), self.basis_tol)
+
+    def _check_parameters(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {getattr(self, name)!r}.")
+        if self.sigma is not None and self.C != 1.0:
+            raise ValueError(f"Give C or sigma (C = sigma^2), not both: got C={self.C!r} and sigma={self.sigma!r}.")
+        for name in ("C", "sigma", "n_completions", "n_basis", "max_iter"):
+            value = getattr(self, name)
+            if value is None and name in ("sigma", "n_basis"):
+                continue
+            whole = isinstance(value, int | np.integer) or name in ("C", "sigma")
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not whole or not value > 0:
+                kind = "number" if name in ("C", "sigma") else "whole number"
+                raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
+        for name in ("basis_tol", "tol", "balance"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number from 0 up, got {getattr(self, name)!r}.")
+        if not 0 < self.unlabelled_weight <= 1:
+            raise ValueError(f"unlabelled_weight must be above 0 and at most 1, got {self.unlabelled_weight!r}.")
+        if self.completions == "density":
+            ok = hasattr(self.density, "fit") and hasattr(self.density, "condition")
+            if isinstance(self.density, type) or not (ok or (isinstance(self.density, str) and self.density == "auto")):
+                raise ValueError(
+                    f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {self.density!r}."
+                )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

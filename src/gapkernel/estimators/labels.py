@@ -1,0 +1,64 @@
+"""Labels that may be unobserved or known in part, as sets of classes that are still possible."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, column_or_1d
+
+UNOBSERVED = -1
+
+
+class CandidateLabels(NamedTuple):
+    """The classes, and for each row those that are still possible, (n_rows, n_classes)."""
+
+    classes: np.ndarray
+    candidates: np.ndarray
+
+
+def read_labels(y, X: np.ndarray, name: str) -> CandidateLabels:
+    """Labels with -1 for an unobserved one, or a boolean matrix of possible classes (a frame's columns name them)."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    labels = _candidate_matrix(y) or _label_vector(y)
+    check_consistent_length(X, labels.candidates)
+    if len(labels.classes) < 2:
+        raise ValueError(f"y holds one class only, {labels.classes.tolist()}. A classifier needs at least two classes.")
+    empty = np.flatnonzero(~labels.candidates.any(axis=1))
+    if len(empty):
+        raise ValueError(
+            f"Row {empty[0]} of y has no possible class. Give each row at least one True; "
+            f"all True is an unobserved label."
+        )
+    if labels.candidates.all():
+        raise ValueError("No label is observed: every row may be of any class. Label at least one row of two classes.")
+    return labels
+
+
+def _candidate_matrix(y) -> CandidateLabels | None:
+    values = np.asarray(y)
+    if values.dtype != bool or values.ndim != 2 or values.shape[1] < 2:
+        return None
+    classes = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(values.shape[1])
+    return CandidateLabels(classes, values.copy())
+
+
+def _label_vector(y) -> CandidateLabels:
+    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+        y = np.array(y, dtype=object)  # else -1 among strings would become the string "-1"
+    y = column_or_1d(y, warn=True)
+    observed = ~np.array([_is_unobserved(label) for label in y.tolist()], dtype=bool)
+    if not observed.any():
+        raise ValueError("No label is observed: every entry of y is -1. Label at least one row of two classes.")
+    known = _check_y(np.array(y[observed].tolist()) if y.dtype == object else y[observed])
+    check_classification_targets(known)
+    classes, codes = np.unique(known, return_inverse=True)
+    candidates = np.ones((len(y), len(classes)), dtype=bool)
+    candidates[observed] = np.eye(len(classes), dtype=bool)[codes]
+    return CandidateLabels(classes, candidates)
+
+
+def _is_unobserved(label) -> bool:
+    return not isinstance(label, str | bool) and label == UNOBSERVED

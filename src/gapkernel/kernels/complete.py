@@ -1,0 +1,120 @@
+"""Kernels on complete vectors: those of this library, of scikit-learn, or any function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+from gapkernel.density import Gaussian
+from gapkernel.kernels.base import Kernel
+from gapkernel.rows import GaussianRows
+
+
+@dataclass(frozen=True, eq=False)
+class CompleteKernel:
+    """A kernel as a function of two arrays of complete rows.
+
+    Attributes
+    ----------
+    source : str, Kernel, scikit-learn kernel or callable
+    parameters : dict
+        For a kernel given by name.
+    """
+
+    source: object
+    parameters: dict = field(default_factory=dict)
+
+    def __call__(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """k(x, y) for all pairs, in the precision of ``left`` where the kernel can."""
+        if self.source == "rbf":
+            return _rbf(left, right.astype(left.dtype), self.parameters["gamma"])
+        if isinstance(self.source, str):
+            return pairwise_kernels(left, right, metric=self.source, filter_params=True, **self.parameters)
+        if isinstance(self.source, Kernel):
+            return self.source.cross(GaussianRows.certain(left), GaussianRows.certain(right))
+        return np.asarray(self.source(left, right))  # type: ignore[operator]
+
+    def diag(self, rows: np.ndarray) -> np.ndarray:
+        """k(x, x) for each row."""
+        if self.source == "rbf":
+            return np.ones(len(rows))
+        if isinstance(self.source, Kernel | ProcessKernel):
+            return self.source.diag(GaussianRows.certain(rows) if isinstance(self.source, Kernel) else rows)
+        return np.array([self(row[None], row[None])[0, 0] for row in rows])
+
+
+def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weight: np.ndarray) -> CompleteKernel:
+    """A kernel on complete vectors from a name or an object, with numbers in place of words such as "scale".
+
+    Parameters
+    ----------
+    kernel : str, Kernel, scikit-learn kernel or callable
+    gamma : float or "scale"
+        For names.
+    parameters : dict or None
+        More parameters for names, such as ``{"degree": 2}``.
+    X : ndarray of shape (n_rows, n_columns)
+        With gaps; "scale" looks at it.
+    weight : ndarray of shape (n_rows,)
+    """
+    if isinstance(kernel, str):
+        if kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+            raise ValueError(
+                f"kernel must be a name of scikit-learn ({', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}), "
+                f"a kernel object or a function of two arrays, got {kernel!r}."
+            )
+        return CompleteKernel(kernel, {**(parameters or {}), "gamma": _gamma(gamma, X, weight)})
+    if not isinstance(gamma, str) or gamma != "scale" or parameters:
+        raise ValueError(
+            "gamma and kernel_params apply to kernels given by name. Set them on the kernel object instead."
+        )
+    if isinstance(kernel, Kernel):
+        if kernel.laws != "gaussian":
+            raise ValueError(f"{kernel!r} compares {kernel.laws} laws and is no kernel on complete vectors. Use 'rbf'.")
+        mean, variances = _moments(X, weight)
+        density = Gaussian.from_moments(mean, np.diag(variances))
+        return CompleteKernel(kernel.resolve(density, GaussianRows.certain(np.where(np.isnan(X), mean, X))))
+    if isinstance(kernel, ProcessKernel):
+        return CompleteKernel(clone(kernel))
+    if isinstance(kernel, Callable):  # type: ignore[arg-type]
+        return CompleteKernel(kernel)
+    raise ValueError(f"kernel must be a name, a kernel object or a function of two arrays, got {kernel!r}.")
+
+
+def _rbf(left: np.ndarray, right: np.ndarray, gamma: float) -> np.ndarray:
+    squared = left @ right.T  # ||x - y||^2 = ||x||^2 + ||y||^2 - 2 x'y
+    squared *= -2.0
+    squared += np.einsum("ij,ij->i", left, left)[:, None]
+    squared += np.einsum("ij,ij->i", right, right)[None]
+    np.maximum(squared, 0.0, out=squared)
+    squared *= -gamma
+    return np.exp(squared, out=squared)
+
+
+def _gamma(gamma, X, weight) -> float:
+    if isinstance(gamma, str):
+        if gamma != "scale":
+            raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
+        mean, variances = _moments(X, weight)
+        shares = (weight[:, None] * ~np.isnan(X)).sum(axis=0)
+        if shares.sum() == 0:
+            return 1.0
+        centre = shares @ mean / shares.sum()
+        spread = shares @ (variances + (mean - centre) ** 2) / shares.sum()  # over all observed cells
+        return float(1.0 / (X.shape[1] * spread)) if spread > 0 else 1.0
+    if not isinstance(gamma, float | int | np.number) or not 0 < gamma < np.inf:
+        raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
+    return float(gamma)
+
+
+def _moments(X, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the observed values of each column; 0 where there are none."""
+    shares = weight[:, None] * ~np.isnan(X)
+    total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+    mean = (shares * np.nan_to_num(X)).sum(axis=0) / total
+    return mean, (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0) / total

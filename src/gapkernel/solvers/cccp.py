@@ -1,0 +1,129 @@
+"""The concave-convex procedure for missing inputs and labels, and direct minimisation beside it.
+
+(Smola, Vishwanathan, Hofmann: Kernel methods for missing variables.) One step of the procedure replaces the part of J
+that is subtracted by its tangent plane at theta_t and minimises the convex rest. For "gp" that is the EM algorithm:
+the plane averages the features of each row's completions by their probability *given the row's label* (the paper
+prints the unconditional probability, whose only fixed point is theta = 0), and the rest is a smooth function for
+L-BFGS. For "svm" the rest has maxima of log-sum-exp, so it is no quadratic program as printed; a bundle method solves
+it.
+Either way J never rises, and the limit is a stationary point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gapkernel.solvers.bundle import minimise_majorant
+from gapkernel.solvers.incomplete_losses import Margin
+from gapkernel.solvers.incomplete_problem import IncompleteProblem
+
+INNER_STEPS = 10
+"""L-BFGS steps inside one step of the procedure; any decrease of the bound is one of J."""
+
+TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
+"""How the smooth stand-ins of the hinge approach it."""
+
+Watch = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class IncompleteSolution:
+    """Where a solver ended.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n_classes, n_basis)
+    objective : ndarray
+        J at the start and after every iteration.
+    n_iter : int
+    converged : bool
+    """
+
+    theta: np.ndarray
+    objective: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
+    """Alternate tangent planes and convex minimisation until J falls by less than ``tol`` of itself."""
+    history = [problem.objective(theta)[0]]
+    fallen, converged = 0.3 * abs(history[0]), False
+    while len(history) <= max_iter and not converged:
+        finest = 0.1 * tol * (1.0 + abs(history[-1]))
+        slack = max(finest, 0.03 * fallen)  # no finer than the last step was long
+        proposal = _minimise_bound(problem, problem.tangent(theta), theta, slack)
+        value = problem.objective(proposal)[0]
+        fallen = max(history[-1] - value, 0.0)
+        theta = proposal if value <= history[-1] else theta  # else rounding, at the optimum
+        history.append(min(value, history[-1]))
+        converged = slack == finest and fallen <= tol * (1.0 + abs(value))
+        watch(len(history) - 1, history[-1])
+    return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
+
+
+def starting_point(problem: IncompleteProblem, max_iter: int) -> np.ndarray:
+    """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way."""
+    zero = np.zeros(problem.shape)
+    if not isinstance(problem.loss, Margin):
+        return zero
+    smoothest = problem.with_loss(Margin(TEMPERATURES[0]))
+    return _lbfgs(smoothest.objective, zero, 1e-6, max_iter, lambda *_: None).theta
+
+
+def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
+    """Minimise J itself, the hinge through smooth losses."""
+
+    def solve(problem, theta, max_iter, watch):
+        return _lbfgs(problem.objective, theta, tol, max_iter, watch)
+
+    return through_smooth_losses(problem, theta, solve, max_iter, watch)
+
+
+def through_smooth_losses(
+    problem: IncompleteProblem, theta, solve, max_iter: int, watch: Watch, coldest: float = TEMPERATURES[-1]
+) -> IncompleteSolution:
+    """Solve a smooth problem as it is; approach the hinge by smooth losses, and keep a stage only if J fell."""
+    if not isinstance(problem.loss, Margin):
+        return solve(problem, theta, max_iter, watch)
+    history, n_iter, converged = [problem.objective(theta)[0]], 0, True
+    for temperature in (t for t in TEMPERATURES if t >= coldest):
+        stage = solve(problem.with_loss(Margin(temperature)), theta, max_iter - n_iter, lambda *_: None)
+        value = problem.objective(stage.theta)[0]
+        theta = stage.theta if value <= history[-1] else theta
+        history.append(min(value, history[-1]))
+        n_iter, converged = n_iter + stage.n_iter, stage.converged
+        watch(n_iter, history[-1])
+        if n_iter >= max_iter:
+            break
+    return IncompleteSolution(theta, np.array(history), n_iter, converged)
+
+
+def _minimise_bound(problem, planes, theta, slack: float) -> np.ndarray:
+    if isinstance(problem.loss, Margin):
+        return minimise_majorant(problem, planes, theta, gap=slack, max_iter=500).theta
+    return _lbfgs(lambda t: problem.majorant(t, planes), theta, 1e-13, INNER_STEPS, lambda *_: None).theta
+
+
+def _lbfgs(function, theta, tol, max_iter, watch: Watch) -> IncompleteSolution:
+    history: list[float] = []
+
+    def value_and_gradient(flat):
+        value, gradient = function(flat.reshape(theta.shape))
+        if not history:
+            history.append(value)
+        return value, gradient.ravel()
+
+    def callback(intermediate_result):
+        history.append(float(intermediate_result.fun))
+        watch(len(history) - 1, history[-1])
+
+    options = {"maxiter": max(max_iter, 1), "maxfun": 10 * max(max_iter, 1), "ftol": tol, "gtol": 1e-10, "maxcor": 20}
+    result = minimize(
+        value_and_gradient, theta.ravel(), jac=True, method="L-BFGS-B", callback=callback, options=options
+    )
+    return IncompleteSolution(result.x.reshape(theta.shape), np.array(history), int(result.nit), result.status != 1)

@@ -1,0 +1,224 @@
+"""Losses with missing inputs and labels, and the solvers that minimise them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference.margin_cone import minimum_by_cones
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from gapkernel.solvers.bundle import minimise_majorant
+from gapkernel.solvers.cccp import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
+from gapkernel.solvers.incomplete_losses import Labels, Margin, Softmax
+from gapkernel.solvers.incomplete_problem import Balance, Block, IncompleteProblem
+from gapkernel.solvers.stochastic import COLDEST, solve_sgd
+
+LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
+TRANSDUCTIVE = (0.0, 0.4, 1.0)
+
+
+def quiet(*_):
+    pass
+
+
+def random_problem(seed, loss, *, n=30, classes=3, size=4, most=5, penalty=0.5, t=0.0, partial=True, n_blocks=3):
+    """Rows with different numbers of completions, labels known, known in part, and unknown; weights; a balance."""
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, most + 1, n)
+    truth = random.integers(0, classes, n)
+    centres = 1.5 * random.standard_normal((classes, size))
+    features = np.repeat(centres[truth], counts, axis=0) + random.standard_normal((counts.sum(), size))
+    weights = random.random(counts.sum()) + 0.1
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    log_weight = np.concatenate([np.log(w / w.sum()) for w in np.split(weights, starts[1:-1])])
+    candidates = np.eye(classes, dtype=bool)[truth]
+    if partial:
+        candidates[: n // 3] |= random.random((n // 3, classes)) < 0.4
+        candidates[: n // 6] = True
+    ambiguous = candidates.sum(axis=1) > 1
+    labels = Labels(candidates, random.random(n) + 0.5 if partial else np.ones(n), t * ambiguous)
+    balance = Balance(2.0, features.mean(axis=0), random.standard_normal(classes)) if t > 0 else None
+    edges = np.linspace(0, n, n_blocks + 1).astype(int)
+    rows = [slice(a, b) for a, b in pairwise(edges)]
+    cells = [slice(starts[part.start], starts[part.stop]) for part in rows]
+    return IncompleteProblem(
+        blocks=[Block(features[c], log_weight[c], counts[r]) for c, r in zip(cells, rows, strict=True)],
+        labels=[labels[part] for part in rows],
+        loss=loss,
+        penalty=penalty,
+        shape=(classes, size),
+        balance=balance,
+    )
+
+
+def slope(function, theta, direction, h=1e-6):
+    return (function(theta + h * direction)[0] - function(theta - h * direction)[0]) / (2 * h)
+
+
+@pytest.mark.parametrize("t", TRANSDUCTIVE)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_are_finite_differences(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t)
+    random = np.random.default_rng(seed)
+    theta, present, direction = (random.standard_normal(problem.shape) for _ in range(3))
+    planes = problem.tangent(present)
+    for function in (problem.objective, lambda x: problem.majorant(x, planes)):
+        assert_allclose(np.vdot(function(theta)[1], direction), slope(function, theta, direction), rtol=2e-6)
+
+
+@pytest.mark.parametrize("t", TRANSDUCTIVE)
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+@given(seed=st.integers(0, 10**6))
+def test_the_majorant_is_convex_touches_and_lies_above(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t, n=12)
+    random = np.random.default_rng(seed)
+    present, a, b = (random.choice([0.1, 1.0, 3.0]) * random.standard_normal(problem.shape) for _ in range(3))
+    planes = problem.tangent(present)
+
+    def bound(theta):
+        return problem.majorant(theta, planes)[0]
+
+    assert_allclose(bound(present), problem.objective(present)[0], rtol=1e-12)
+    for theta in (a, b, present + 1e-3 * a):
+        assert bound(theta) >= problem.objective(theta)[0] * (1 - 1e-12)
+    assert bound(0.3 * a + 0.7 * b) <= 0.3 * bound(a) + 0.7 * bound(b) + 1e-9
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_the_objective_of_the_procedure_never_rises(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t, n=15, size=3, penalty=0.2, n_blocks=1)
+    start = np.random.default_rng(seed).standard_normal(problem.shape)
+    solution = solve_cccp(problem, start, tol=1e-6, max_iter=15, watch=quiet)
+    assert np.diff(solution.objective).max(initial=0.0) <= 1e-9 * abs(solution.objective[0])
+    assert_allclose(problem.objective(solution.theta)[0], solution.objective[-1], rtol=1e-12)
+    assert solution.objective[-1] < solution.objective[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_limit_of_the_procedure_is_stationary(seed):
+    problem = random_problem(seed, Softmax())
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=500, watch=quiet)
+    assert np.abs(problem.objective(solution.theta)[1]).max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
+    problem = random_problem(seed, Margin(), n=12, partial=False, n_blocks=1, penalty=1.0)
+    present = np.random.default_rng(seed).standard_normal(problem.shape)
+    planes = problem.tangent(present)
+    result = minimise_majorant(problem, planes, present, gap=1e-7, max_iter=1000)
+    block, plane = problem.blocks[0], planes[0]
+    by_cones = minimum_by_cones(
+        block.features, block.log_weight, block.counts, plane.own, plane.offset, plane.slope.sum(axis=1), 1.0
+    )
+    assert_allclose(result.value, by_cones, rtol=1e-6)
+    assert result.lower_bound <= by_cones + 1e-6
+    assert_allclose(problem.majorant(result.theta, planes)[0], result.value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_all_solvers_reach_the_same_value(loss, seed):
+    problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
+    start, random = starting_point(problem, 200), np.random.default_rng(0)
+    procedure = solve_cccp(problem, start, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
+    direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
+    stochastic = solve_sgd(problem, start, tol=1e-7, max_iter=1000, watch=quiet, random=random).objective[-1]
+    if loss == "gp":
+        assert_allclose([procedure, stochastic], direct, rtol=1e-5)
+    else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
+        assert procedure <= direct * (1 + 1e-5) <= procedure + 20 * np.log(3) * TEMPERATURES[-1]
+        assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
+
+
+def complete(problem):
+    """The same problem with the first completion of each row only."""
+    blocks = []
+    for block in problem.blocks:
+        first = np.concatenate([[0], np.cumsum(block.counts)[:-1]])
+        blocks.append(Block(block.features[first], np.zeros(len(first)), np.ones(len(first), np.int64)))
+    return IncompleteProblem(blocks, problem.labels, problem.loss, problem.penalty, problem.shape)
+
+
+def rows_and_labels(problem):
+    X = np.concatenate([block.features for block in problem.blocks])
+    return X, np.concatenate([labels.candidates.argmax(axis=1) for labels in problem.labels])
+
+
+def test_complete_rows_give_multinomial_logistic_regression():
+    problem = complete(random_problem(3, Softmax(), n=40, partial=False, penalty=0.25))
+    X, y = rows_and_labels(problem)
+    theirs = LogisticRegression(C=4.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(X, y)
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=100, watch=quiet)
+    assert_allclose(solution.theta, theirs.coef_, atol=1e-4)
+    assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-9)
+
+
+def test_complete_rows_give_the_machine_of_crammer_and_singer():
+    problem = complete(random_problem(4, Margin(), n=40, partial=False, penalty=0.5))
+    X, y = rows_and_labels(problem)
+    theirs = LinearSVC(
+        multi_class="crammer_singer", C=2.0, fit_intercept=False, tol=1e-8, max_iter=100_000, random_state=0
+    ).fit(X, y)
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-9, max_iter=50, watch=quiet)
+    assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_a_row_that_may_be_anything_changes_nothing(loss):
+    problem = random_problem(5, LOSSES[loss])
+    theta = np.random.default_rng(5).standard_normal(problem.shape)
+    without = [
+        Labels(p.candidates, np.where(p.candidates.all(axis=1), 0.0, p.weight), p.transductive) for p in problem.labels
+    ]
+    other = IncompleteProblem(problem.blocks, without, problem.loss, problem.penalty, problem.shape)
+    assert any(p.candidates.all(axis=1).any() for p in problem.labels)
+    for mine, theirs in zip(problem.objective(theta), other.objective(theta), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_the_loss_is_that_of_its_definition(loss):
+    """Row by row, from the formulas."""
+    problem = random_problem(6, LOSSES[loss], t=0.3, n_blocks=1)
+    theta = np.random.default_rng(6).standard_normal(problem.shape)
+    block, labels = problem.blocks[0], problem.labels[0]
+    expected, starts = 0.0, np.concatenate([[0], np.cumsum(block.counts)])
+    for i in range(len(labels)):
+        cells = slice(starts[i], starts[i + 1])
+        G = logsumexp(block.features[cells] @ theta.T + block.log_weight[cells, None], axis=0)
+        A, t = labels.candidates[i], labels.transductive[i]
+        if loss == "gp":
+            p = np.exp(G - logsumexp(G))
+            term = -(1 - t) * np.log(p[A].sum()) - 0.5 * t * np.log(np.sum(p[A] ** 2))
+        else:
+            best = np.flatnonzero(A)[G[A].argmax()]
+            outside, others = np.append(G[~A], -np.inf).max(), np.delete(G, best).max()
+            term = (1 - t) * max(0, 1 + outside - G[best]) + t * max(0, 1 + others - G[best])
+        expected += labels.weight[i] * term
+    balance, penalty = problem.balance(theta)[0], 0.5 * problem.penalty * np.sum(theta**2)
+    assert_allclose(problem.objective(theta)[0], expected + balance + penalty, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_blocks_do_not_matter(loss):
+    theta = np.random.default_rng(7).standard_normal((3, 4))
+    whole, parts = (random_problem(7, LOSSES[loss], n_blocks=b) for b in (1, 7))
+    for mine, theirs in zip(whole.objective(theta), parts.objective(theta), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_huge_scores_do_not_overflow():
+    problem = random_problem(8, Softmax())
+    value, gradient = problem.objective(1e5 * np.ones(problem.shape) * np.arange(3)[:, None])
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
