@@ -51,7 +51,7 @@ def compare(
     study = compare_study(problem, machines, **(QUICK if quick else {}))
     with Store(out.with_suffix(".sqlite")) as store:
         known = len(store.finished(study.name))
-        results = run(study, store, n_jobs=n_jobs or joblib.cpu_count(), progress=True, console=Console(stderr=True))
+        results = run(study, store, n_jobs=n_jobs or joblib.cpu_count(), progress=True)
     if known:
         console.print(f"{known} results were in {out.with_suffix('.sqlite')} already; remove it to measure again.\n")
     comparison = Comparison(problem, results)
