@@ -39,7 +39,7 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise Complaint(f"{path} has more than one column named '{repeated[0]}'. Give each column a name of its own.")
-    marks = {*GAP_MARKS, *gap_marks}
+    marks = set(GAP_MARKS).union(gap_marks)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
             frame[name] = _as_text(frame[name], marks)
