@@ -176,7 +176,7 @@ def gap_patterns(summary, title: str, most: int = 10) -> str:
     """The most frequent patterns as lines of cells, with how many rows have each, and the gaps of each column below."""
     columns, shown = summary.n_columns, min(len(summary.patterns), most)
     side, named = min(34.0, (WIDTH - 112) / columns), columns <= 26
-    top = 10 + (6.0 * min(20, max(map(len, summary.names))) if named else 0)
+    top = 12 + (6.2 * min(20, max(map(len, summary.names))) if named else 0)
     parts = []
     for j, name in enumerate(summary.names if named else ()):
         x, short = round(10 + side * (j + 0.6), 1), name if len(name) <= 20 else name[:19] + "…"
@@ -187,7 +187,7 @@ def gap_patterns(summary, title: str, most: int = 10) -> str:
         parts += [_cell(10 + side * j, y, side, gap) for j, gap in enumerate(summary.patterns.gaps[k])]
         count, x = int(summary.patterns.counts[k]), 16 + side * columns
         parts.append(text(x, y + 16, f"{count} {'row' if count == 1 else 'rows'}", size=12.5, weight="600"))
-        parts.append(text(WIDTH - 4, y + 16, share_of(count, summary.n_rows), anchor="end", size=12, colour=SOFT))
+        parts.append(text(x + 64, y + 16, share_of(count, summary.n_rows), size=12, colour=SOFT))
     y = top + 26 * shown + 14
     if side >= 20:
         for j, count in enumerate(summary.column_gaps):
