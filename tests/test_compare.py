@@ -97,6 +97,19 @@ def test_a_task_repeats_itself(method):
     }
 
 
+@pytest.mark.parametrize("target", ["class", "value"])
+def test_odd_columns_stop_no_machine(target):
+    random = np.random.default_rng(0)
+    odd = frame(40)[["a", target]].assign(constant=1.0, big=1e12 * random.normal(size=40), tiny=1e-12)
+    odd["once"], odd["rare"] = [np.nan] * 39 + [3.0], pd.Categorical(["u"] * 39 + ["v"])
+    odd["label"], odd["same"] = pd.Categorical([None] * 39 + ["w"]), pd.Categorical(["k"] * 40)
+    odd.loc[5, odd.columns != target] = np.nan
+    study = compare_study(problem_of(odd, target, name="odd"), fractions=(0.6,))
+    for task in study.tasks:
+        if (task.fraction, task.draw, task.fold) == (0.6, 0, 4):
+            assert np.isfinite(study.run_task(task)["score"])
+
+
 def test_another_table_has_other_results():
     table = problem("class")
     names = {

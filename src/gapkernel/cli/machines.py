@@ -8,11 +8,12 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PlainSVC
 from sklearn.svm import SVR as PlainSVR
@@ -116,10 +117,26 @@ def _boosted(make: Callable[[Problem], BaseEstimator], grid: dict[str, list]):
     """Trees, which have their own way with gaps."""
 
     def choose(problem: Problem, X, y, cv) -> Choice:
-        search = GridSearchCV(make(problem), grid, cv=cv, refit=False).fit(X, y)
-        return Choice(make(problem).set_params(**search.best_params_), search.best_params_, float(search.best_score_))
+        machine = Pipeline([("empty", EmptyColumns()), ("trees", make(problem))])
+        search = GridSearchCV(machine, {f"trees__{name}": values for name, values in grid.items()}, cv=cv, refit=False)
+        search.fit(X, y)
+        settings = {name.removeprefix("trees__"): value for name, value in search.best_params_.items()}
+        return Choice(machine.set_params(**search.best_params_), settings, float(search.best_score_))
 
     return choose
+
+
+class EmptyColumns(TransformerMixin, BaseEstimator):
+    """Zeros in the columns of numbers that have no value in training: HistGradientBoosting cannot bin them."""
+
+    def fit(self, X, y=None) -> EmptyColumns:
+        """Find the columns."""
+        self.columns_ = [name for name in X if not hasattr(X[name], "cat") and X[name].isna().all()]
+        return self
+
+    def transform(self, X):
+        """Put zeros in them."""
+        return X.assign(**dict.fromkeys(self.columns_, 0.0))
 
 
 def _hist_gradient_boosting(problem: Problem) -> BaseEstimator:
