@@ -52,7 +52,7 @@ PAPERS = {
             "Anderson, Gupta",
             "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
             "expected kernels and of two cone SVMs.",
-            "about 4 hours on 2 cores",
+            "about 5 hours on 2 cores",
         ),
         Paper(
             "ehk",
@@ -60,28 +60,28 @@ PAPERS = {
             "Nebot-Troyano, Belanche",
             "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
             "paper's protocol and by nested cross-validation.",
-            "about 12 hours on 2 cores",
+            "about 2 days on 2 cores",
         ),
         Paper(
             "cccp",
             "Kernel methods for missing variables",
             "Smola, Vishwanathan, Hofmann",
             "Error on USPS digits with a quarter of the pixels of the training rows erased.",
-            "about 10 hours on 2 cores",
+            "about 6 hours on 2 cores, 3 GB of memory for each",
         ),
         Paper(
             "microbiology",
             "Handling missing values in kernel methods with application to microbiology data",
             "Kobayashi, Aluja, Belanche",
             "Table 1: two kernel extensions and two uses of multiple imputation, on stand-ins for the private data.",
-            "about 1 hour on 2 cores",
+            "about 20 minutes on 2 cores",
         ),
         Paper(
             "genrbf",
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
             "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
-            "about 25 days on 2 cores; give it a Dask client",
+            "about a month on 2 cores; use n_jobs or a Dask client on a larger machine",
         ),
     )
 }
