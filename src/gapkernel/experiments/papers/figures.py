@@ -16,7 +16,7 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
 
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
-    size = (max(6.5, 3.3 * columns), 2.6 * lines + 0.9)
+    size = (max(6.5, 3.3 * columns), 2.6 * lines + (1.7 if columns < 3 else 0.9))
     figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel))
     colours = plt.get_cmap("tab10")
