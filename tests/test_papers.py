@@ -143,6 +143,7 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
     assert "`gapkernel reproduce microbiology --quick`" in pages[0]
     assert report.folder == tmp_path / "here"
     assert {p.suffix for p in report.folder.iterdir()} >= {".md", ".png", ".csv", ".sqlite"}
+    assert len(pd.read_csv(report.folder / "results_microbiology.csv")) == 10
     table = pd.read_csv(report.folder / "table_1.csv")
     assert table["approach"].tolist() == ["1KE", "2KE", "1MI", "2MI", "naive Bayes"]
     with gk.experiments.Store(tmp_path / "here" / "results.sqlite") as store:

@@ -110,8 +110,8 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     data_dir : path, default=None
         Folder of data sets, as in `gapkernel.datasets.load`.
     out : path, default=None
-        Folder for the results, "reproduced/PAPER-quick" or "-full" by default. A run that was stopped goes on from
-        there.
+        Folder for the page, the tables and figures, the results of all tasks (CSV) and the store, by default
+        "reproduced/PAPER-quick" or "-full". A run that was stopped goes on from there.
     n_jobs : int, default=None
         Tasks at the same time; None is one for each core.
     client : dask.distributed.Client, default=None
@@ -137,6 +137,8 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
         runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True)
         context = Context(quick, None if data_dir is None else str(data_dir), store, runner)
         report: Report = import_module(known.module).reproduce(context)
+        for study in store.studies():
+            store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
     report.title = f"{known.authors}: {known.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}")
