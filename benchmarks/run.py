@@ -3,7 +3,19 @@
 import importlib
 import sys
 
-BENCHMARKS = ("start_up", "gram", "em", "memory", "imputation", "heterogeneous", "ehk_nested", "mixed_rules", "cccp")
+BENCHMARKS = (
+    "start_up",
+    "gram",
+    "em",
+    "memory",
+    "imputation",
+    "heterogeneous",
+    "ehk_nested",
+    "mixed_rules",
+    "cccp",
+    "model_selection",
+    "densities",
+)
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:

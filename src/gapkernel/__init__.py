@@ -4,11 +4,14 @@ from gapkernel import datasets, density, experiments, imputation, kernels, missi
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
+    SVCCV,
     SVR,
+    SVRCV,
     CCCPClassifier,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
+    KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
     OneClassSVM,
@@ -21,12 +24,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "CCCPClassifier",
     "ChainedEquations",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "OneClassSVM",

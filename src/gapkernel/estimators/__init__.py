@@ -1,22 +1,27 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
 from gapkernel.estimators.cccp import CCCPClassifier
+from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
+from gapkernel.estimators.one_class import OneClassSVM
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.robust import RobustSVC
-from gapkernel.estimators.svm import SVC, SVR, OneClassSVM
+from gapkernel.estimators.svm import SVC, SVR
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "CCCPClassifier",
     "CategoricalNaiveBayes",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
+    "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "OneClassSVM",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.config import check_fits
-from gapkernel.density import Gaussian, JointGaussian, Marginals
+from gapkernel.density import JointGaussian, Marginals, density_for
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
@@ -23,6 +23,16 @@ KERNELS: dict[str, type[Kernel]] = {
     "ehk": HeterogeneousKernel,
     "karma": Karma,
 }
+
+
+class Training(NamedTuple):
+    """What a machine learns from, after every check."""
+
+    table: Table
+    y: Any
+    weight: np.ndarray | None
+    kept: np.ndarray
+    """The places of these rows in what the user gave; a machine may leave rows of weight zero out."""
 
 
 class Laws(NamedTuple):
@@ -44,6 +54,11 @@ class KernelMachine(BaseEstimator):
 
     def _fit_laws(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
         """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
+        density, rows = self._fit_density(X, sample_weight, needs_gram=needs_gram)
+        return Laws(density, self._fit_kernel(density, rows), rows)
+
+    def _fit_density(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True):
+        """The density of a checked table, and the laws of its rows under it."""
         table = X if isinstance(X, Table) else Table(X, Schema.of_numbers(X.shape[1]))
         if needs_gram:
             check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
@@ -51,13 +66,16 @@ class KernelMachine(BaseEstimator):
         indicator = resolve_indicator(self.indicator)
         density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
         rows = density.condition(table)
-        if rows.kind != kernel.laws:
+        if not kernel.compares(rows.kind):
             raise ValueError(
                 f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
             )
-        if indicator is not None:
-            kernel, rows = Masked(kernel, indicator), MaskedRows(rows, table.missing)
-        return Laws(density, kernel.resolve(density, rows), rows)
+        return density, rows if indicator is None else MaskedRows(rows, table.missing)
+
+    def _fit_kernel(self, density, rows: Rows) -> Kernel:
+        """The kernel with numbers in place of words."""
+        kernel, indicator = resolve_kernel(self.kernel, self.gamma), resolve_indicator(self.indicator)
+        return (kernel if indicator is None else Masked(kernel, indicator)).resolve(density, rows)
 
     def _weights_of(self, table: Table | np.ndarray, sample_weight) -> np.ndarray | None:
         """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
@@ -68,9 +86,13 @@ class KernelMachine(BaseEstimator):
     def _laws(self, X) -> Rows:
         """The laws of new rows."""
         check_is_fitted(self, "density_")
-        table = read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
-        rows = self.density_.condition(table)
-        return MaskedRows(rows, table.missing) if isinstance(self.kernel_, Masked) else rows
+        return self._condition(self.density_, X)
+
+    def _condition(self, density, X) -> Rows:
+        """The laws of new rows under a density."""
+        table = read_table(self, X, reset=False, schema=getattr(density, "schema_", None))
+        rows = density.condition(table)
+        return rows if resolve_indicator(self.indicator) is None else MaskedRows(rows, table.missing)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -98,7 +120,7 @@ def resolve_density(density, kernel: Kernel, table: Table):
     if isinstance(density, str) and density == "auto":
         if kernel.laws == "marginal":
             return Marginals()
-        return JointGaussian() if table.schema.categorical.any() else Gaussian()
+        return JointGaussian() if table.schema.categorical.any() else density_for(*table.shape)
     if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)

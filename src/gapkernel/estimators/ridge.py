@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from gapkernel.estimators.base import KernelMachine
+from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.solvers.ridge import machine, solve
 from gapkernel.table import labelled_mixed_table
 
@@ -76,13 +76,21 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         -------
         self : KernelRidge
         """
+        training = self._training(X, y, sample_weight)
+        return self._train(training, self._fit_laws(training.table, training.weight))
+
+    def _training(self, X, y, sample_weight) -> Training:
         X, y = labelled_mixed_table(
             self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
         )
-        weight = self._weights_of(X, sample_weight)
-        solver = machine(self.alpha)
-        laws = self._fit_laws(X, weight)
-        self.dual_coef_ = solve(solver, laws.kernel.gram(laws.rows), y, weight)
+        self._solver()  # complains of a wrong parameter
+        return Training(X, y, self._weights_of(X, sample_weight), np.arange(len(X)))
+
+    def _solver(self):
+        return machine(self.alpha)
+
+    def _train(self, training: Training, laws: Laws) -> KernelRidge:
+        self.dual_coef_ = solve(self._solver(), laws.kernel.gram(laws.rows), training.y, training.weight)
         self.density_, self.kernel_, self.rows_ = laws
         return self
 

@@ -25,7 +25,7 @@ class SupportVectorMachine(KernelMachine):
             raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
         return kept, weight[kept]
 
-    def _keep(self, laws: Laws, solution: SupportVectors, kept: np.ndarray) -> None:
+    def _keep(self, laws: Laws, solution: SupportVectors, kept: np.ndarray):
         """Fitted attributes; of the training rows only the support stays."""
         self.density_, self.kernel_ = laws.density, laws.kernel
         self.rows_ = laws.rows.take(solution.support)
@@ -33,6 +33,7 @@ class SupportVectorMachine(KernelMachine):
         self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
         self._weights = solution.weights
         self.n_iter_, self.fit_status_ = solution.n_iter, solution.status
+        return self
 
     def _decision_values(self, X) -> np.ndarray:
         rows = self._laws(X)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 
+from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.table import labelled_mixed_table, read_table
+from gapkernel.table import labelled_mixed_table
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -27,8 +28,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
-        Where the laws of the gaps come from. "auto" is what suits the kernel: `Marginals` for "ehk"; for the others
-        one `Gaussian`, fitted by EM, or with categories in the table a `JointGaussian` over numbers and codes.
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
+        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
@@ -122,6 +124,10 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         -------
         self : SVC
         """
+        training = self._training(X, y, sample_weight)
+        return self._train(training, self._fit_laws(training.table, training.weight))
+
+    def _training(self, X, y, sample_weight) -> Training:
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
         if self.break_ties and self.decision_function_shape == "ovo":
@@ -129,19 +135,25 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features)
         check_classification_targets(y)
         kept, weight = self._weighted_rows(X, sample_weight)
-        classes, codes = np.unique(y[kept], return_inverse=True)
+        classes = np.unique(y[kept])
         if len(classes) < 2:
             raise ValueError(
                 f"y holds one class only, {classes.tolist()[0]!r}. A classifier needs at least two classes."
             )
+        self._solver(classes)  # complains of a wrong parameter
+        return Training(X[kept], y[kept], weight, kept)
 
-        solver = machine("SVC", class_weight=self._coded_weights(classes), **self._libsvm("C"))
+    def _solver(self, classes=None):
+        """The solver for these classes as numbers 0, 1, ..., or for any labels."""
+        parameters = self._libsvm("C", "decision_function_shape", "break_ties")
+        class_weight = self.class_weight if classes is None else self._coded_weights(classes)
+        return machine("SVC", class_weight=class_weight, **parameters)
 
-        laws = self._fit_laws(X[kept], weight)
-        solution = solve(solver, laws.kernel.gram(laws.rows), codes, weight)
+    def _train(self, training: Training, laws: Laws) -> SVC:
+        classes, codes = np.unique(training.y, return_inverse=True)
+        solution = solve(self._solver(classes), laws.kernel.gram(laws.rows), codes, training.weight)
         self.classes_, self.class_weight_ = classes, solution.class_weight
-        self._keep(laws, solution, kept)
-        return self
+        return self._keep(laws, solution, training.kept)
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
@@ -275,12 +287,21 @@ class SVR(RegressorMixin, SupportVectorMachine):
         -------
         self : SVR
         """
+        training = self._training(X, y, sample_weight)
+        return self._train(training, self._fit_laws(training.table, training.weight))
+
+    def _training(self, X, y, sample_weight) -> Training:
         X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
-        solver = machine("SVR", **self._libsvm("C", "epsilon"))
-        laws = self._fit_laws(X[kept], weight)
-        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), y[kept], weight), kept)
-        return self
+        self._solver()  # complains of a wrong parameter
+        return Training(X[kept], y[kept], weight, kept)
+
+    def _solver(self):
+        return machine("SVR", **self._libsvm("C", "epsilon"))
+
+    def _train(self, training: Training, laws: Laws) -> SVR:
+        solution = solve(self._solver(), laws.kernel.gram(laws.rows), training.y, training.weight)
+        return self._keep(laws, solution, training.kept)
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.
@@ -294,100 +315,3 @@ class SVR(RegressorMixin, SupportVectorMachine):
         values : ndarray of shape (n_samples,)
         """
         return self._decision_values(X).ravel()
-
-
-class OneClassSVM(OutlierMixin, SupportVectorMachine):
-    """Novelty detection on rows with gaps, at fit and at predict.
-
-    On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
-    gamma : float, "scale" or "median", default="scale"
-    density : "auto" or density, default="auto"
-    categorical_features : "from_dtype", None or array-like, default="from_dtype"
-    indicator : bool or Missingness, default=False
-    shrinking, tol, cache_size, verbose, max_iter
-        As in `sklearn.svm.OneClassSVM`.
-
-    Attributes
-    ----------
-    offset_ : ndarray of shape (1,)
-        ``decision_function = score_samples - offset_``.
-    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
-        As in `SVC`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import OneClassSVM
-    >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 0.3], [0.1, 0.2]])
-    >>> OneClassSVM(gamma=0.5).fit(X).predict([[5.0, np.nan]])
-    array([-1])
-    """
-
-    def __init__(
-        self,
-        *,
-        nu=0.5,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-
-    def fit(self, X, y=None, sample_weight=None) -> OneClassSVM:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : OneClassSVM
-        """
-        X = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        kept, weight = self._weighted_rows(X, sample_weight)
-        solver = machine("OneClassSVM", **self._libsvm("nu"))
-        laws = self._fit_laws(X[kept], weight)
-        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight), kept)
-        self.offset_ = -self.intercept_
-        return self
-
-    def score_samples(self, X) -> np.ndarray:
-        """Raw score of each row: higher is more ordinary."""
-        return self.decision_function(X) + self.offset_
-
-    def decision_function(self, X) -> np.ndarray:
-        """Signed distance from the boundary, positive inside."""
-        return self._decision_values(X).ravel()
-
-    def predict(self, X) -> np.ndarray:
-        """1 for rows inside, -1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

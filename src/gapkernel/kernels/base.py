@@ -31,6 +31,17 @@ class Kernel(BaseEstimator, ABC):
     laws = "gaussian"
     """The kind of laws that the kernel compares."""
 
+    mixtures = False
+    """Whether it also compares mixtures of such laws."""
+
+    def compares(self, kind: str) -> bool:
+        """Whether the kernel is defined for laws of this kind."""
+        return kind == self.laws or (kind == "mixture" and self.mixtures)
+
+    def _check_gaussian(self, rows: Rows) -> None:
+        if rows.kind != "gaussian":
+            raise NotImplementedError(f"This needs Gaussian laws, but {rows.kind} ones were given.")
+
     def resolve(self, density, rows: Rows) -> Kernel:
         """This kernel with numbers in place of words such as ``gamma="scale"``."""
         return clone(self)
@@ -60,6 +71,16 @@ class Kernel(BaseEstimator, ABC):
         for i in range(0, len(left), block):
             out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
         return out
+
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        """This kernel with each of several values of ``gamma``: ``gram(left)``, or ``cross(left, right)``.
+
+        Returns
+        -------
+        matrices : ndarray of shape (n_gammas, n_left, n_right)
+        """
+        kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
+        return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
 
     @abstractmethod
     def diag(self, rows: Rows) -> np.ndarray:

@@ -59,6 +59,11 @@ class Masked(Kernel):
         """The kind of laws that the kernel compares."""
         return self.kernel.laws
 
+    @property
+    def mixtures(self) -> bool:  # type: ignore[override]
+        """As the kernel inside."""
+        return self.kernel.mixtures
+
     def resolve(self, density, rows: MaskedRows) -> Masked:
         columns = rows.missing.any(axis=0)
         indicator = clone(self.indicator)
@@ -69,6 +74,10 @@ class Masked(Kernel):
         if not (isinstance(indicator.gamma, float | int | np.number) and 0 < indicator.gamma < np.inf):
             raise ValueError(f"indicator: gamma must be a positive number or 'scale', got {indicator.gamma!r}.")
         return Masked(self.kernel.resolve(density, rows.rows), indicator, columns)
+
+    def over_widths(self, gammas, left: MaskedRows, right: MaskedRows | None = None) -> np.ndarray:
+        values = self.kernel.over_widths(gammas, left.rows, None if right is None else right.rows)
+        return self._joined(values, self._alike(left, left if right is None else right))
 
     def diag(self, rows: MaskedRows) -> np.ndarray:
         return self._joined(self.kernel.diag(rows.rows), np.ones(len(rows)))
