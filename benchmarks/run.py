@@ -12,6 +12,7 @@ BENCHMARKS = (
     "heterogeneous",
     "ehk_nested",
     "mixed_rules",
+    "cccp",
     "model_selection",
     "densities",
     "cccp",

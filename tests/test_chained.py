@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import gapkernel as gk
+from gapkernel.compute.streams import row_keys, uniforms
 from gapkernel.imputation import models, select_predictors
-from gapkernel.imputation.streams import row_keys, uniforms
 
 nan = np.nan
 

@@ -13,7 +13,7 @@ from sklearn.svm import SVC as CompleteSVC
 
 import gapkernel as gk
 from gapkernel.experiments import PAPERS, Task, reproduce
-from gapkernel.experiments.papers import ehk, ehk_protocol, expected_kernel, genrbf, microbiology
+from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
 from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
 
@@ -89,6 +89,23 @@ def test_entries_are_removed_by_row():
     assert abs(gaps.mean() - 0.2) < 0.01
 
 
+def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
+    gaps = np.isnan(cccp.erased(np.zeros((2000, 256)), np.random.default_rng(0))).sum(axis=1)
+    assert (gaps.min(), gaps.max()) == (0, 64)
+    assert abs(gaps.mean() - 32) < 4.5 * 18.8 / np.sqrt(2000)
+    digits = cccp.Digits(60, 20, 2, (1 / 128,), 10.0, str(data_folder))
+    erased, y, new, truth = digits.data(Task("usps", "uniform"))
+    filled, *_ = digits.data(Task("usps", "mean"))
+    whole, *_ = digits.data(Task("usps", "complete"))
+    seen = ~np.isnan(erased)
+    assert_array_equal(erased[seen], whole[seen])
+    assert_array_equal(filled[seen], whole[seen])
+    assert (len(y), new.shape, len(truth)) == (60, (2007, 256), 2007)
+    result = digits(Task("usps", "uniform"))
+    assert 0.1 < result["error"] < 0.8
+    assert result["rises"] == 0
+
+
 def genrbf_results():
     random, advantage = np.random.default_rng(0), {"rbf": 0.1, "genrbf": 0.05}
     lines = [
@@ -126,6 +143,7 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
     assert "`gapkernel reproduce microbiology --quick`" in pages[0]
     assert report.folder == tmp_path / "here"
     assert {p.suffix for p in report.folder.iterdir()} >= {".md", ".png", ".csv", ".sqlite"}
+    assert len(pd.read_csv(report.folder / "results_microbiology.csv")) == 10
     table = pd.read_csv(report.folder / "table_1.csv")
     assert table["approach"].tolist() == ["1KE", "2KE", "1MI", "2MI", "naive Bayes"]
     with gk.experiments.Store(tmp_path / "here" / "results.sqlite") as store:

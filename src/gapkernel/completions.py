@@ -10,12 +10,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import qmc
 from sklearn.base import clone
 
+from gapkernel.compute.row_points import RowPoints, normal_draws
+from gapkernel.compute.streams import row_keys
 from gapkernel.density import Gaussian
-from gapkernel.imputation.streams import bit_table, in_unit_interval, row_keys, uniform_table
 
 EXACT_LIMIT = 4096
 """Most completions that the exact sum may have for one row."""
@@ -42,36 +41,6 @@ class CompletedRows:
         """The weighted mean of each row's completions."""
         begins = np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.intp)
         return np.add.reduceat(np.exp(self.log_weight)[:, None] * self.values, begins, axis=0)
-
-
-class RowPoints:
-    """Points in the unit cube for each row, found from its values: random ones, or a Sobol net.
-
-    Each row has the net under a digital shift of its own, which keeps it a net and makes errors of rows independent.
-
-    Parameters
-    ----------
-    method : {"sobol", "random"}
-    n_points : int
-    n_dimensions : int
-        The largest number of coordinates a row may ask for.
-    seed : int
-    """
-
-    def __init__(self, method: str, n_points: int, n_dimensions: int, seed: int):
-        self.n_points, self.seed, self.net = n_points, seed, None
-        if method == "sobol":
-            sobol = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(seed))
-            net = sobol.random_base2(int(np.ceil(np.log2(n_points))))[:n_points]
-            self.net = (net * 2.0**32).astype(np.uint64) << np.uint64(32)
-
-    def __call__(self, keys: np.ndarray, n_dimensions: int) -> np.ndarray:
-        """(n_rows, n_points, n_dimensions)."""
-        if self.net is None:
-            flat = uniform_table(keys, self.n_points * n_dimensions, self.seed)
-            return flat.reshape(len(keys), self.n_points, n_dimensions)
-        shift = bit_table(keys, n_dimensions, self.seed)
-        return in_unit_interval(self.net[None, :, :n_dimensions] ^ shift[:, None, :])
 
 
 class Completions(ABC):
@@ -122,10 +91,7 @@ class Completions(ABC):
 
 
 class DensityCompletions(Completions):
-    """Draws from the normal law of the gaps given what was observed.
-
-    The first coordinates of the points go to the directions of largest variance, where a Sobol net is at its best.
-    """
+    """Draws from the normal law of the gaps given what was observed."""
 
     def __init__(self, n_completions: int, method: str, seed: int, density):
         super().__init__(n_completions, method, seed)
@@ -140,9 +106,7 @@ class DensityCompletions(Completions):
     def _fill(self, X, incomplete, values, starts):
         rows, keys = self.density.condition(X[incomplete]), row_keys(X[incomplete])
         for members, columns, covariance in rows.by_pattern():
-            variances, directions = np.linalg.eigh(covariance)
-            root = (directions * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
-            draws = ndtri(self._points(keys[members], len(columns))) @ root.T
+            draws = normal_draws(self._points(keys[members], len(columns)), covariance)
             for i, around in zip(members, draws, strict=True):
                 mine = slice(starts[incomplete[i]], starts[incomplete[i] + 1])
                 values[mine] = rows.means[i]

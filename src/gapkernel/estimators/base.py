@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.config import check_fits
-from gapkernel.density import Gaussian, JointGaussian, Marginals
+from gapkernel.density import JointGaussian, Marginals, density_for
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
@@ -66,7 +66,7 @@ class KernelMachine(BaseEstimator):
         indicator = resolve_indicator(self.indicator)
         density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
         rows = density.condition(table)
-        if rows.kind != kernel.laws:
+        if not kernel.compares(rows.kind):
             raise ValueError(
                 f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
             )
@@ -120,7 +120,7 @@ def resolve_density(density, kernel: Kernel, table: Table):
     if isinstance(density, str) and density == "auto":
         if kernel.laws == "marginal":
             return Marginals()
-        return JointGaussian() if table.schema.categorical.any() else Gaussian()
+        return JointGaussian() if table.schema.categorical.any() else density_for(*table.shape)
     if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)

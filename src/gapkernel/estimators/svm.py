@@ -28,8 +28,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
-        Where the laws of the gaps come from. "auto" is what suits the kernel: `Marginals` for "ehk"; for the others
-        one `Gaussian`, fitted by EM, or with categories in the table a `JointGaussian` over numbers and codes.
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
+        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.

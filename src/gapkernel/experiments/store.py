@@ -92,6 +92,10 @@ class Store:
             )
         return int(cursor.lastrowid or 0)
 
+    def studies(self) -> tuple[str, ...]:
+        """Names of the studies in the file."""
+        return tuple(name for (name,) in self._connection.execute("SELECT name FROM studies ORDER BY name"))
+
     def finished(self, study: str) -> set[str]:
         """Keys of the tasks of a study that are done."""
         return {key for (key,) in self._connection.execute("SELECT key FROM results WHERE study = ?", (study,))}

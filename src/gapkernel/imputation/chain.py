@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.compute.regression import take
+from gapkernel.compute.streams import uniforms
 from gapkernel.imputation import models
 from gapkernel.imputation.coding import Coding
-from gapkernel.imputation.streams import uniforms
 
 _LEAST_RIDGE = 0.1
 

@@ -23,10 +23,10 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.progress import tracked
+from gapkernel.compute.streams import row_keys
 from gapkernel.imputation import chain as chains
 from gapkernel.imputation.coding import Coding, declared_kinds
 from gapkernel.imputation.selection import METHODS, association, select_predictors
-from gapkernel.imputation.streams import row_keys
 from gapkernel.table import labelled_table, numeric_table
 
 

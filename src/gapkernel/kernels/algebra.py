@@ -29,6 +29,11 @@ class Scaled(Kernel):
         """Those of the kernel inside."""
         return self.kernel.laws
 
+    @property
+    def mixtures(self) -> bool:  # type: ignore[override]
+        """As the kernel inside."""
+        return self.kernel.mixtures
+
     def resolve(self, density, rows: GaussianRows) -> Scaled:
         return Scaled(self.kernel.resolve(density, rows), self._number())
 
@@ -78,6 +83,11 @@ class OnColumns(Kernel):
     def laws(self) -> str:  # type: ignore[override]
         """Those of the kernel inside."""
         return self.kernel.laws
+
+    @property
+    def mixtures(self) -> bool:  # type: ignore[override]
+        """As the kernel inside."""
+        return self.kernel.mixtures
 
     def resolve(self, density, rows: GaussianRows) -> OnColumns:
         columns = self._indices(rows)
@@ -135,6 +145,11 @@ class Sum(Kernel):
     def laws(self) -> str:  # type: ignore[override]
         """Those of both kernels."""
         return _common_laws(self.left, self.right)
+
+    @property
+    def mixtures(self) -> bool:  # type: ignore[override]
+        """Whether both compare mixtures."""
+        return self.left.mixtures and self.right.mixtures
 
     def resolve(self, density, rows: GaussianRows) -> Sum:
         return Sum(self.left.resolve(density, rows), self.right.resolve(density, rows))

@@ -31,6 +31,17 @@ class Kernel(BaseEstimator, ABC):
     laws = "gaussian"
     """The kind of laws that the kernel compares."""
 
+    mixtures = False
+    """Whether it also compares mixtures of such laws."""
+
+    def compares(self, kind: str) -> bool:
+        """Whether the kernel is defined for laws of this kind."""
+        return kind == self.laws or (kind == "mixture" and self.mixtures)
+
+    def _check_gaussian(self, rows: Rows) -> None:
+        if rows.kind != "gaussian":
+            raise NotImplementedError(f"This needs Gaussian laws, but {rows.kind} ones were given.")
+
     def resolve(self, density, rows: Rows) -> Kernel:
         """This kernel with numbers in place of words such as ``gamma="scale"``."""
         return clone(self)

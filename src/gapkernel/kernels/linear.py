@@ -30,6 +30,8 @@ class ExpectedLinear(Kernel):
            [3.  , 2.  ]])
     """
 
+    mixtures = True
+
     def diag(self, rows: GaussianRows) -> np.ndarray:
         return np.einsum("ij,ij->i", rows.means, rows.means) + rows.total_variance  # same draw: (2)
 
@@ -40,6 +42,8 @@ class ExpectedLinear(Kernel):
         return left.means @ (right.means.T @ coefficients)
 
     def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+        self._check_gaussian(left)
+        self._check_gaussian(right)
         out = np.zeros((len(left), len(right)))
         for rows, columns, covariance in left.by_pattern():  # m_j' Sigma_i m_j: (6)
             out[rows] += _quadratic(right.means[:, columns], covariance)

@@ -59,6 +59,11 @@ class Masked(Kernel):
         """The kind of laws that the kernel compares."""
         return self.kernel.laws
 
+    @property
+    def mixtures(self) -> bool:  # type: ignore[override]
+        """As the kernel inside."""
+        return self.kernel.mixtures
+
     def resolve(self, density, rows: MaskedRows) -> Masked:
         columns = rows.missing.any(axis=0)
         indicator = clone(self.indicator)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import qmc
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from gapkernel.compute.row_points import RowPoints, normal_draws
+from gapkernel.compute.streams import row_keys
 from gapkernel.kernels.base import Kernel
 from gapkernel.rows import GaussianRows
 
@@ -94,7 +93,7 @@ class MonteCarlo(Kernel):
         others = list(self._completions(right, tile))
         for here in self._completions(left, tile):
             for there in others:
-                values = self._base(here.points, there.points)
+                values = self._base(here.values, there.values)
                 place = slice(*here.rows), slice(*there.rows)
                 mean[place] = _mean_over_completions(values, here.starts, there.starts)
                 if squared:
@@ -106,31 +105,23 @@ class MonteCarlo(Kernel):
         self._check_parameters()
         mean, square = np.empty(len(rows)), np.empty(len(rows))
         for i, completed in enumerate(self._completions(rows, 1)):
-            values = self._base(completed.points, completed.points).diagonal()
+            values = self._base(completed.values, completed.values).diagonal()
             mean[i], square[i] = values.mean(), np.mean(values**2)
         return mean, square
 
-    def _completions(self, rows: GaussianRows, tile: int) -> Iterator[Completions]:
+    def _completions(self, rows: GaussianRows, tile: int) -> Iterator[_Completions]:
         """The completions of all rows, some rows at a time."""
-        # one net of points, shifted for each row at random: rows are then independent of each other
-        sobol = qmc.Sobol(rows.n_features, rng=np.random.default_rng(self.random_state))
-        net = sobol.random_base2(int(self.n_draws - 1).bit_length())[: self.n_draws]
-        roots = [_root(rows, k) for k in range(len(rows.gaps))]
+        points = RowPoints("sobol", self.n_draws, rows.n_features, self.random_state)
         for begin in range(0, len(rows), tile):
-            end = min(begin + tile, len(rows))
-            points = [self._complete(rows, i, roots[rows.law[i]], net) for i in range(begin, end)]
-            starts = np.concatenate([[0], np.cumsum([len(p) for p in points])])
-            yield Completions((begin, end), np.concatenate(points), starts)
-
-    def _complete(self, rows: GaussianRows, i: int, root: np.ndarray, net: np.ndarray) -> np.ndarray:
-        gaps = rows.gaps[rows.law[i]]
-        if not gaps.any():
-            return rows.means[i : i + 1]
-        shift = np.random.default_rng([self.random_state, crc32(rows.means[i]), crc32(gaps)]).random(gaps.sum())
-        uniform = np.clip((net[:, gaps] + shift) % 1.0, 1.0 / SEED_RANGE, 1.0 - 1.0 / SEED_RANGE)
-        points = np.repeat(rows.means[i : i + 1], len(net), axis=0)
-        points[:, gaps] += ndtri(uniform) @ root.T
-        return points
+            some = rows.take(slice(begin, begin + tile))
+            starts = np.concatenate([[0], np.cumsum(np.where(some.complete, 1, self.n_draws))])
+            values = np.repeat(some.means, np.diff(starts), axis=0)
+            keys = row_keys(some.means)
+            for members, columns, covariance in some.by_pattern():
+                if len(columns):
+                    places = np.add.outer(starts[members], np.arange(self.n_draws))[:, :, None]
+                    values[places, columns] += normal_draws(points(keys[members], len(columns)), covariance)
+            yield _Completions((begin, begin + len(some)), values, starts)
 
     def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         if isinstance(self.base, str):
@@ -158,21 +149,14 @@ class MonteCarlo(Kernel):
             )
 
 
-class Completions(NamedTuple):
+class _Completions(NamedTuple):
     """Completions of the rows from ``rows[0]`` to ``rows[1]``, those of one row after those of another."""
 
     rows: tuple[int, int]
-    points: np.ndarray
+    values: np.ndarray
     starts: np.ndarray
 
 
 def _mean_over_completions(values: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     sums = np.add.reduceat(np.add.reduceat(values, left[:-1], axis=0), right[:-1], axis=1)
     return sums / np.outer(np.diff(left), np.diff(right))
-
-
-def _root(rows: GaussianRows, law: int) -> np.ndarray:
-    """R with R R' the covariance of a law on its gaps, singular ones included."""
-    size = int(rows.gaps[law].sum())
-    values, vectors = np.linalg.eigh(rows.covariance[rows.block_start[law] :][: size**2].reshape(size, size))
-    return vectors * np.sqrt(np.maximum(values, 0.0))

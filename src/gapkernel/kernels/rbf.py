@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 
+from gapkernel.compute.engines import expected_rbf, log_norm
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.gamma_grid import ENOUGH, GammaGridEngine
-from gapkernel.compute.side import row_log_det
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.covariance import ColumnCovariance, rbf_columns
 from gapkernel.rows import GaussianRows
@@ -47,6 +47,8 @@ class ExpectedRBF(Kernel):
            [0.7559, 1.    ]])
     """
 
+    mixtures = True
+
     def __init__(self, gamma="scale"):
         self.gamma = gamma
 
@@ -66,7 +68,7 @@ class ExpectedRBF(Kernel):
         return np.exp(self._log_norm(rows, self._number()) + 2.0 * self._log_scale(rows))
 
     def over_widths(self, gammas, left: GaussianRows, right: GaussianRows | None = None) -> np.ndarray:
-        if len(gammas) < ENOUGH:
+        if len(gammas) < ENOUGH or not all(isinstance(rows, GaussianRows | None) for rows in (left, right)):
             return super().over_widths(gammas, left, right)
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         widths = np.array([kernel._number() for kernel in kernels])
@@ -93,6 +95,7 @@ class ExpectedRBF(Kernel):
         return out
 
     def column_covariances(self, rows: GaussianRows) -> Iterator[ColumnCovariance]:
+        self._check_gaussian(rows)
         return rbf_columns(self._in_metric(rows), self._number(), self._log_scale(rows), self.gram_variance(rows))
 
     def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
@@ -101,14 +104,14 @@ class ExpectedRBF(Kernel):
     def _gram(self, rows: GaussianRows) -> np.ndarray:
         return self._engine(rows, None).matrix()
 
-    def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
+    def _engine(self, left, right, power=1.0):
         """The engine for E k^power; k^2 at gamma is k at 2 gamma, and the scales are squared with it."""
         left = self._in_metric(left)
         scale_left = power * self._log_scale(left)
         if right is None:
-            return ExpectedRBFEngine(left, None, power * self._number(), scale_left, scale_left)
+            return expected_rbf(left, None, power * self._number(), scale_left, scale_left)
         right = self._in_metric(right)
-        return ExpectedRBFEngine(left, right, power * self._number(), scale_left, power * self._log_scale(right))
+        return expected_rbf(left, right, power * self._number(), scale_left, power * self._log_scale(right))
 
     def _log_scale(self, rows: GaussianRows) -> np.ndarray:
         """Logarithm of the factor of each row, given in the metric's coordinates."""
@@ -121,7 +124,7 @@ class ExpectedRBF(Kernel):
     @staticmethod
     def _log_norm(rows: GaussianRows, gamma: float) -> np.ndarray:
         """log kappa_i = -1/2 log |I + 4 gamma Sigma_i|, the squared norm of the mean embedding."""
-        return -0.5 * row_log_det(rows, 2.0 * gamma)
+        return log_norm(rows, gamma)
 
     def _number(self) -> float:
         if isinstance(self.gamma, str):
@@ -147,6 +150,8 @@ class UnscaledExpectedRBF(ExpectedRBF):
         As in `ExpectedRBF`.
     """
 
+    mixtures = False  # it is no expectation, so it does not average over components
+
     def self_cross(self, rows: GaussianRows) -> np.ndarray:
         return np.ones(len(rows))  # equal means: the exponent is 0
 
@@ -162,6 +167,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
             stacklevel=4,
         )
         zeros = np.zeros(len(left)), np.zeros(len(left if right is None else right))
+        left, right = (getattr(rows, "dense", rows) for rows in (left, right))
         return ExpectedRBFEngine(left, right, self._number(), *zeros, determinant=False)
 
 

@@ -1,8 +1,10 @@
 """Rows with gaps as probability laws."""
 
+from gapkernel.rows.factor import FactorRows
 from gapkernel.rows.gaussian import GaussianRows
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.rows.masked import MaskedRows
+from gapkernel.rows.mixture import MixtureRows
 from gapkernel.rows.patterns import Patterns
 
-__all__ = ["Feature", "GaussianRows", "MarginalRows", "MaskedRows", "Patterns"]
+__all__ = ["FactorRows", "Feature", "GaussianRows", "MarginalRows", "MaskedRows", "MixtureRows", "Patterns"]

@@ -52,7 +52,7 @@ PAPERS = {
             "Anderson, Gupta",
             "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
             "expected kernels and of two cone SVMs.",
-            "about 4 hours on 2 cores",
+            "about 5 hours on 2 cores",
         ),
         Paper(
             "ehk",
@@ -60,28 +60,28 @@ PAPERS = {
             "Nebot-Troyano, Belanche",
             "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
             "paper's protocol and by nested cross-validation.",
-            "about 12 hours on 2 cores",
+            "about 2 days on 2 cores",
         ),
         Paper(
             "cccp",
             "Kernel methods for missing variables",
             "Smola, Vishwanathan, Hofmann",
             "Error on USPS digits with a quarter of the pixels of the training rows erased.",
-            "about 10 hours on 2 cores",
+            "about 6 hours on 2 cores, 3 GB of memory for each",
         ),
         Paper(
             "microbiology",
             "Handling missing values in kernel methods with application to microbiology data",
             "Kobayashi, Aluja, Belanche",
             "Table 1: two kernel extensions and two uses of multiple imputation, on stand-ins for the private data.",
-            "about 1 hour on 2 cores",
+            "about 20 minutes on 2 cores",
         ),
         Paper(
             "genrbf",
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
             "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
-            "about 25 days on 2 cores; give it a Dask client",
+            "about a month on 2 cores; use n_jobs or a Dask client on a larger machine",
         ),
     )
 }
@@ -110,8 +110,8 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     data_dir : path, default=None
         Folder of data sets, as in `gapkernel.datasets.load`.
     out : path, default=None
-        Folder for the results, "reproduced/PAPER-quick" or "-full" by default. A run that was stopped goes on from
-        there.
+        Folder for the page, the tables and figures, the results of all tasks (CSV) and the store, by default
+        "reproduced/PAPER-quick" or "-full". A run that was stopped goes on from there.
     n_jobs : int, default=None
         Tasks at the same time; None is one for each core.
     client : dask.distributed.Client, default=None
@@ -137,6 +137,8 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
         runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True)
         context = Context(quick, None if data_dir is None else str(data_dir), store, runner)
         report: Report = import_module(known.module).reproduce(context)
+        for study in store.studies():
+            store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
     report.title = f"{known.authors}: {known.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}")

@@ -64,9 +64,7 @@ NARROW = EHKGrid(
     epsilon=(0.01,),
 )
 REAL = ("credit_crx", "horse_colic_23", "horse_colic_24", "servo")
-QUICK = Size(
-    (0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 4, 5, 1, 3, ("rbf1", "ehk_alpha"), 1, (*REAL, "source_tracking"), WIDE, NARROW
-)
+QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*REAL, "source_tracking"), WIDE, NARROW)
 FULL = Size(
     tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_METHODS), 10, tuple(PAPER), WIDE, WIDE
 )  # fmt: skip

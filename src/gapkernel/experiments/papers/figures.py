@@ -7,7 +7,7 @@ import numpy as np
 STYLES = ("-", "--", "-.", ":")
 
 
-def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, bars=True, legend_title=None):
+def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, bars=True):
     """A figure with one panel for each entry of ``panels``.
 
     ``panels[title][label]`` is a list of (x, mean, standard error).
@@ -16,7 +16,8 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
 
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
-    figure, axes = plt.subplots(lines, columns, figsize=(3.4 * columns + 1.2, 2.7 * lines), squeeze=False)
+    size = (max(6.5, 3.3 * columns), 2.6 * lines + (1.7 if columns < 3 else 0.9))
+    figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel))
     colours = plt.get_cmap("tab10")
     for ax, (title, panel) in zip(axes.ravel(), panels.items(), strict=False):
@@ -36,10 +37,8 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
         ax.set_xlabel(xlabel, fontsize=9)
     for ax in axes[:, 0]:
         ax.set_ylabel(ylabel, fontsize=9)
-    handles = {h.get_label() if hasattr(h, "get_label") else "": h for h in axes[0, 0].get_legend_handles_labels()[0]}
-    named = dict(zip(axes[0, 0].get_legend_handles_labels()[1], handles.values(), strict=False))
-    figure.tight_layout(rect=(0, 0, 1 - 1.35 / figure.get_figwidth(), 1))
-    figure.legend(named.values(), named, loc="center right", fontsize=8, frameon=False, title=legend_title)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2 if columns < 3 else 5, fontsize=8, frameon=False)
     return figure
 
 

@@ -148,7 +148,7 @@ class Size:
     protocol: FoldOfTable1
 
 
-QUICK = Size(3, FoldOfTable1((0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
+QUICK = Size(2, FoldOfTable1((0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
 FULL = Size(10, FoldOfTable1((0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
 
 
