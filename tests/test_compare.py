@@ -13,14 +13,14 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from gapkernel.cli.comparing import at_most, compare, final_choice
+from gapkernel.cli.comparing import compare, final_choice
 from gapkernel.cli.comparison import Comparison, difference, margin
 from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.embedded import penguins
 from gapkernel.cli.figures import gap_patterns, round_steps, spaced
 from gapkernel.cli.machines import MACHINES
 from gapkernel.cli.page import code
-from gapkernel.cli.problem import problem_of
+from gapkernel.cli.problem import at_most, problem_of
 from gapkernel.cli.study import compare_study
 from gapkernel.experiments import paired_test
 from gapkernel.missingness import summary
@@ -190,7 +190,7 @@ def test_a_large_table_is_sampled_with_its_classes():
     sample = at_most(table, 50)
     assert len(sample.y) == 50
     assert abs(np.mean(sample.y == "high") - np.mean(table.y == "high")) < 0.02
-    assert "50 of 70 rows are compared" in sample.notes[-1]
+    assert "50 of 70 rows are used" in sample.notes[-1]
     assert at_most(table, 70) is table
     with pytest.raises(Complaint, match="at least 50"):
         at_most(table, 10)

@@ -63,6 +63,7 @@ def fit(
     out: Annotated[Path, Option("--out", "-o", help="The file to write, by custom NAME.skops.")],
     machine: Annotated[str, Option("--machine", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
     task: Task = "auto",
+    rows: Annotated[int, Option(help="Fit to a sample of at most so many rows.")] = 5000,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
@@ -73,7 +74,7 @@ def fit(
     """
     from gapkernel.cli.fitting import fit
 
-    fit(data, target, out, machine=machine, task=task, drop=drop, categories=category, gap_marks=na)
+    fit(data, target, out, machine=machine, task=task, rows=rows, drop=drop, categories=category, gap_marks=na)
 
 
 @app.command()

@@ -10,7 +10,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from sklearn.model_selection import train_test_split
 
 from gapkernel.cli.comparison import Comparison
 from gapkernel.cli.complaints import Complaint
@@ -18,7 +17,7 @@ from gapkernel.cli.describing import show_gaps
 from gapkernel.cli.embedded import penguins
 from gapkernel.cli.machines import COMPARED, INNER_FOLDS, MACHINES, Choice, folds
 from gapkernel.cli.page import page
-from gapkernel.cli.problem import Problem, read_problem
+from gapkernel.cli.problem import Problem, at_most, read_problem
 from gapkernel.cli.study import FOLDS, compare_study
 from gapkernel.experiments import Store, run
 
@@ -108,19 +107,6 @@ def _curve(comparison: Comparison) -> Table:
         cells = [Text(comparison.show(v), "bold green" if b else "") for v, b in zip(values, best, strict=True)]
         table.add_row(MACHINES[name].label, *cells)
     return table
-
-
-def at_most(problem: Problem, rows: int) -> Problem:
-    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square."""
-    if rows < 50:
-        raise Complaint(f"--rows must be at least 50, got {rows}.")
-    if len(problem.y) <= rows:
-        return problem
-    classes = problem.y if problem.task == "classification" else None
-    kept, _ = train_test_split(np.arange(len(problem.y)), train_size=rows, random_state=0, stratify=classes)
-    return problem.take(
-        np.sort(kept), f"{rows} of {len(problem.y)} rows are compared, drawn at random; --rows changes the number."
-    )
 
 
 def _problem(data, target, task, reading) -> Problem:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import train_test_split
 
 from gapkernel.cli.complaints import Complaint, unknown_column
 from gapkernel.cli.reading import looks_like_a_row_number, read_frame
@@ -85,6 +86,19 @@ def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> P
     if task == "regression":
         return Problem(name, X, _as_numbers(y), target, task, notes)
     return Problem(name, X, _as_classes(y), target, task, notes)
+
+
+def at_most(problem: Problem, rows: int) -> Problem:
+    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square."""
+    if rows < 50:
+        raise Complaint(f"--rows must be at least 50, got {rows}.")
+    if len(problem.y) <= rows:
+        return problem
+    classes = problem.y if problem.task == "classification" else None
+    kept, _ = train_test_split(np.arange(len(problem.y)), train_size=rows, random_state=0, stratify=classes)
+    return problem.take(
+        np.sort(kept), f"{rows} of {len(problem.y)} rows are used, drawn at random; --rows changes the number."
+    )
 
 
 def _task_of(y: pd.Series) -> str:
