@@ -162,6 +162,10 @@ def test_a_lead_is_called_noise_when_it_is():
     assert "within noise" in close.verdict
     assert close.headline.endswith("but mean + indicator SVM cannot be told from it")
     assert close.to_beat.startswith("No machine can beat it beyond doubt")
+    hidden = results({name: [0.5 + 0.1 * (name == "ehk")] * 5 for name in ("rbf", "mean", "ehk")}).assign(fraction=0.4)
+    all_tied = pd.concat([results({"rbf": [0.9, 0.8], "mean": [0.8, 0.9], "ehk": [0.85, 0.86]}), hidden])
+    headline = Comparison(problem("class"), all_tied).headline
+    assert headline == "Three machines predict “class” equally well; EHK SVM holds up best as cells go missing"
     tie = Comparison(problem("class"), results({"mean": [0.8] * 5, "rbf": [0.8] * 5}))
     assert tie.lead == (0.0, 0.0)
     assert "within noise" in tie.verdict

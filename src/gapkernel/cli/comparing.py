@@ -75,7 +75,7 @@ def show(comparison: Comparison, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     table.title = f"{comparison.measure} over {len(comparison.by_split)} held-out folds"
     table.add_column("machine")
-    for name in (comparison.measure, "± 95 %", "spread", second, "tune", "fit"):
+    for name in (comparison.measure, "± 95%", "spread", second, "tune", "fit"):
         table.add_column(name, justify="right")
     for name, line in comparison.scores.iterrows():
         style = "bold green" if name == comparison.winner else ""
@@ -84,7 +84,7 @@ def show(comparison: Comparison, console: Console) -> None:
             comparison.show(line["mean"]),
             comparison.show(line["margin"]),
             comparison.show(line["spread"]),
-            f"{line['second']:.3g}",
+            f"{line['second']:{'.3f' if comparison.is_classification else '.4g'}}",
             f"{line['tune_seconds']:.2f} s",
             f"{line['fit_seconds']:.2f} s",
             style=style,

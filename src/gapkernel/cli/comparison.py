@@ -128,12 +128,24 @@ class Comparison:
         return [name for name in self.scores.index[1:] if difference(best, self.by_split[name]).is_noise]
 
     @property
+    def sturdiest(self) -> str | None:
+        """The machine that does best over all shares of hidden cells; None if none were hidden."""
+        hidden = self.curve[self.curve.index > 0]
+        return None if hidden.empty else str(hidden.mean().idxmax())
+
+    @property
     def headline(self) -> str:
         """The verdict in one line."""
         first, tied = MACHINES[self.winner].label, self.as_good
         text = f"{first} predicts “{self.problem.target}” best"
         if not tied:
             return text
+        if len(tied) > 1 and len(tied) == len(self.scores) - 1 and self.sturdiest:
+            all_of_them = _counted(len(self.scores)).capitalize()
+            return (
+                f"{all_of_them} machines predict “{self.problem.target}” equally well; "
+                f"{MACHINES[self.sturdiest].label} holds up best as cells go missing"
+            )
         others = MACHINES[tied[0]].label if len(tied) == 1 else f"{_counted(len(tied))} others"
         return f"{text}, but {others} cannot be told from it"
 

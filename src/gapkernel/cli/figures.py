@@ -12,7 +12,7 @@ WIDTH = 440
 INK, SOFT, GRID = "#1c2733", "#5b6875", "#e3e8ed"
 COLOURS = {
     "genrbf": "#0b6fb8",
-    "genrbf-indicator": "#5aa3d8",
+    "genrbf-indicator": "#2e7d32",
     "rbf": "#0c8a91",
     "ehk": "#5a54c4",
     "linear": "#3d5a80",
@@ -187,7 +187,7 @@ def gap_patterns(summary, title: str, most: int = 10) -> str:
         parts += [_cell(10 + side * j, y, side, gap) for j, gap in enumerate(summary.patterns.gaps[k])]
         count, x = int(summary.patterns.counts[k]), 16 + side * columns
         parts.append(text(x, y + 16, f"{count} {'row' if count == 1 else 'rows'}", size=12.5, weight="600"))
-        parts.append(text(x + 64, y + 16, share_of(count, summary.n_rows), size=12, colour=SOFT))
+        parts.append(text(x + 74, y + 16, share_of(count, summary.n_rows), size=12, colour=SOFT))
     y = top + 26 * shown + 14
     if side >= 20:
         for j, count in enumerate(summary.column_gaps):

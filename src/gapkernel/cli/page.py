@@ -37,7 +37,7 @@ def page(comparison: Comparison, choice: Choice, data=None) -> str:
         "verdict": comparison.verdict,
         "to_beat": comparison.to_beat,
         "robustness": comparison.robustness,
-        "score_note": f"{comparison.measure.capitalize()} on held-out folds: mean with its 95 % interval, single folds "
+        "score_note": f"{comparison.measure.capitalize()} on held-out folds: mean with its 95% interval, single folds "
         f"as pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "curve_note": f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
         f"{comparison.measure} on held-out folds.",
@@ -55,7 +55,7 @@ def page(comparison: Comparison, choice: Choice, data=None) -> str:
         "gap_figure": figures.gap_patterns(gaps, "Gap patterns: a line of cells for each, dashed where missing"),
         "promise_figure": _promise_figure(comparison),
         "table_head": _head(
-            ("machine", comparison.measure, "± 95 %", "spread", _second(comparison), "tune", "fit"), (3,)
+            ("machine", comparison.measure, "± 95%", "spread", _second(comparison), "tune", "fit"), (3,)
         ),
         "table_rows": _score_rows(comparison),
         "curve_head": _head(("cells hidden", *(f"{f:.0%}" for f in comparison.curve.index))),
@@ -149,7 +149,7 @@ def _promise_words(comparison: Comparison) -> dict[str, str]:
         return {
             "promise_title": "Are its probabilities honest?",
             "promise_note": f"Held-out rows in groups by the probability that {label} gave them (across), and how "
-            f"often it came true (up, 95 % intervals). Honest probabilities lie on the dashed line.",
+            f"often it came true (up, 95% intervals). Honest probabilities lie on the dashed line.",
         }
     return {
         "promise_title": "Predicted and true",
@@ -191,7 +191,7 @@ def _score_rows(comparison: Comparison) -> str:
             comparison.show(line["mean"]),
             comparison.show(line["margin"]),
             comparison.show(line["spread"]),
-            f"{line['second']:.3g}",
+            f"{line['second']:{'.3f' if comparison.is_classification else '.4g'}}",
             f"{line['tune_seconds']:.2f} s",
             f"{line['fit_seconds']:.2f} s",
         )
