@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
+from gapkernel.cli import machines
 from gapkernel.cli.comparing import compare, final_choice
 from gapkernel.cli.comparison import Comparison, difference, margin
 from gapkernel.cli.complaints import Complaint
@@ -43,6 +44,15 @@ def frame(n=70):
 
 def problem(target):
     return problem_of(frame()[["a", "b", NASTY, "kind", target]], target, name="table.csv")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_grid():
+    """Few settings to choose from: which ones does not matter here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machines, "CS", (1.0, 10.0))
+        patch.setattr(machines, "WIDTHS", (0.3,))
+        yield
 
 
 @pytest.fixture(scope="module")
