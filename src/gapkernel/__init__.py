@@ -1,6 +1,6 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import datasets, density, experiments, imputation, kernels, missingness, plots
+from gapkernel import datasets, density, experiments, imputation, kernels, missingness, persistence, plots
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -46,6 +46,7 @@ __all__ = [
     "imputation",
     "kernels",
     "missingness",
+    "persistence",
     "plots",
     "set_config",
 ]
