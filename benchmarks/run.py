@@ -17,6 +17,9 @@ BENCHMARKS = (
     "cccp",
     "model_selection",
     "densities",
+    "features",
+    "million",
+    "cluster",
 )
 
 if __name__ == "__main__":

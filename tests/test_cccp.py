@@ -265,6 +265,8 @@ EMPTY[5] = False
         ({"n_completions": 2.5}, None, r"n_completions must be a positive whole number"),
         ({"unlabelled_weight": 2.0}, None, r"unlabelled_weight must be"),
         ({"density": gk.density.Gaussian}, None, r"density must be 'auto'"),
+        ({"density": gk.density.Marginals()}, None, r"density must give Gaussian laws"),
+        ({"density": gk.density.JointGaussian()}, None, r"density must give Gaussian laws in the units of X"),
     ],
 )
 def test_bad_input_gets_one_clear_complaint(options, labels, message):

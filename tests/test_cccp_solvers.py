@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference.margin_cone import minimum_by_cones
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -123,6 +124,22 @@ def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
     assert_allclose(result.value, by_cones, rtol=1e-6)
     assert result.lower_bound <= by_cones + 1e-6
     assert_allclose(problem.majorant(result.theta, planes)[0], result.value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+def test_the_bundle_knows_how_far_it_is_from_the_minimum(t):
+    """Also with a balance, whose minimum a general minimiser of a nearly equal smooth bound confirms."""
+    problem = random_problem(3, Margin(), t=t)
+    present = np.random.default_rng(3).standard_normal(problem.shape)
+    planes, temperature = problem.tangent(present), 1e-4
+    result = minimise_majorant(problem, planes, present, gap=1e-8, max_iter=1000)
+    smooth = problem.with_loss(Margin(temperature))
+    near = minimize(
+        lambda x: smooth.majorant(x.reshape(problem.shape), planes)[0], result.theta.ravel(), method="L-BFGS-B"
+    )
+    room = temperature * np.log(4) * sum(labels.weight.sum() for labels in problem.labels)
+    assert result.lower_bound <= near.fun <= result.value + room
+    assert result.value - result.lower_bound <= 1e-8
 
 
 @pytest.mark.parametrize("seed", [0, 1])

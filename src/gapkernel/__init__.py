@@ -1,6 +1,17 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, inspection, kernels, missingness, plots
+from gapkernel import (
+    datasets,
+    density,
+    experiments,
+    imputation,
+    inspection,
+    kernels,
+    missingness,
+    persistence,
+    plots,
+)
+from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -8,6 +19,9 @@ from gapkernel.estimators import (
     SVR,
     SVRCV,
     CCCPClassifier,
+    FourierClassifier,
+    FourierFeatures,
+    FourierRegressor,
     GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
@@ -15,10 +29,12 @@ from gapkernel.estimators import (
     KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
+    Nystroem,
     OneClassSVM,
     RobustSVC,
 )
 from gapkernel.imputation import ChainedEquations
+from gapkernel.missingness import ampute
 
 __version__ = "0.1.0"
 
@@ -29,6 +45,9 @@ __all__ = [
     "SVRCV",
     "CCCPClassifier",
     "ChainedEquations",
+    "FourierClassifier",
+    "FourierFeatures",
+    "FourierRegressor",
     "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
@@ -36,15 +55,21 @@ __all__ = [
     "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
+    "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "ampute",
+    "batches",
     "config_context",
+    "datasets",
     "density",
+    "experiments",
     "get_config",
     "imputation",
     "inspection",
     "kernels",
     "missingness",
+    "persistence",
     "plots",
     "set_config",
 ]

@@ -4,5 +4,14 @@ from gapkernel.plots.bands import PredictionBandDisplay
 from gapkernel.plots.chains import ChainDisplay
 from gapkernel.plots.coverage import CoverageDisplay
 from gapkernel.plots.information import ValueOfInformationDisplay
+from gapkernel.plots.patterns import PatternDisplay
+from gapkernel.plots.ranks import CriticalDifferenceDisplay
 
-__all__ = ["ChainDisplay", "CoverageDisplay", "PredictionBandDisplay", "ValueOfInformationDisplay"]
+__all__ = [
+    "ChainDisplay",
+    "CoverageDisplay",
+    "CriticalDifferenceDisplay",
+    "PatternDisplay",
+    "PredictionBandDisplay",
+    "ValueOfInformationDisplay",
+]

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gapkernel.compute.blocks import scale_blocks
+from gapkernel.compute.quadratic import quadratic_forms
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,11 @@ class GaussianRows:
         """Number of columns."""
         return self.means.shape[1]
 
+    @property
+    def dense(self) -> GaussianRows:
+        """These laws with their covariances written out: as they are."""
+        return self
+
     @cached_property
     def gap_start(self) -> np.ndarray:
         """Where the gaps of each law begin when all are listed; one entry more than there are laws."""
@@ -97,6 +103,16 @@ class GaussianRows:
     def total_variance(self) -> np.ndarray:
         """Trace of each row's covariance: how much is unknown about it."""
         return np.array([block.trace() for _, block in self._blocks()])[self.law]
+
+    def quadratic(self, directions) -> np.ndarray:
+        """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
+        directions = np.ascontiguousarray(np.transpose(directions), dtype=np.float64)
+        if directions.ndim != 2 or len(directions) != self.n_features:
+            raise ValueError(f"directions must have {self.n_features} columns, got shape {directions.T.shape}.")
+        out = np.empty((len(self.gaps), directions.shape[1]))
+        gap_columns = np.nonzero(self.gaps)[1]
+        quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
+        return out[self.law]
 
     def covariance_of(self, i: int) -> np.ndarray:
         """The covariance of row ``i`` over all columns, zero outside its gaps."""

@@ -1,9 +1,10 @@
 """A bundle method for convex risks with a quadratic penalty (Teo et al.; the line search of Franc and Sonnenburg).
 
 The risk R is replaced by the largest of its cutting planes <a_j, theta> + b_j, and of 0. The minimiser of this model
-plus lambda/2 ||theta||^2 comes from a small quadratic program in the weights of the planes,
+plus the quadratic 1/2 <theta, H theta> - <h, theta> (the penalty, and the balance if there is one) comes from a small
+program in the weights of the planes,
 
-    max_alpha  b'alpha - 1/(2 lambda) ||sum_j alpha_j a_j||^2,    alpha >= 0, sum alpha <= 1,
+    max_alpha  b'alpha - 1/2 <h - a, H^-1 (h - a)>,    a = sum_j alpha_j a_j,    alpha >= 0, sum alpha <= 1,
 
 whose value is a lower bound of the minimum. So the distance to the optimum is always known.
 """
@@ -52,7 +53,7 @@ def minimise_majorant(
     bound = _ConvexBound(problem, planes)
     best = bound.point(theta)
     value = bound.value_and_slope(best, best)[0]
-    model = _Model(problem.penalty, theta.size)
+    model = _Model(_Quadratic(problem))
     model.add(*bound.cut(best))
     lower, rounds = -np.inf, 0
     while rounds < max_iter:
@@ -61,7 +62,7 @@ def minimise_majorant(
         lower = max(lower, lowest)
         if value - lower <= max(gap, ROUNDING * (1.0 + abs(value))):
             break
-        target = bound.point(minimiser.reshape(theta.shape))
+        target = bound.point(minimiser)
         best, value = bound.line_search(best, value, target)
         model.add(*bound.cut(best.towards(target, TOWARDS_MODEL)))
     return BundleResult(best.theta, value, lower, rounds)
@@ -89,21 +90,13 @@ class _ConvexBound:
     def point(self, theta: np.ndarray) -> _Point:
         return _Point(theta, self.problem.scores(theta))
 
-    def risk(self, point: _Point) -> tuple[float, list[np.ndarray], np.ndarray]:
-        """The risk, its derivatives by the scores, and those by theta that do not come through the scores."""
-        value, derivatives = self.problem.risk(point.scores, self.planes)
-        extra, direct = (
-            self.problem.balance(point.theta) if self.problem.balance else (0.0, np.zeros(self.problem.shape))
-        )
-        return value + extra, derivatives, direct
-
     def value_and_slope(self, point: _Point, step: _Point) -> tuple[float, float]:
         """The majorant, and its derivative along ``step``."""
-        risk, derivatives, direct = self.risk(point)
-        value = risk + 0.5 * self.problem.penalty * float(np.vdot(point.theta, point.theta))
-        slope = float(np.vdot(self.problem.penalty * point.theta + direct, step.theta))
+        risk, derivatives = self.problem.risk(point.scores, self.planes)
+        value, direct = self.problem.quadratic(point.theta)
+        slope = float(np.vdot(direct, step.theta))
         slope += sum(float(np.vdot(d, along)) for d, along in zip(derivatives, step.scores, strict=True))
-        return value, slope
+        return risk + value, slope
 
     def line_search(self, start: _Point, value: float, target: _Point) -> tuple[_Point, float]:
         """The best point seen between two points by bisection of the slope, ``start`` if none is better."""
@@ -120,42 +113,70 @@ class _ConvexBound:
 
     def cut(self, point: _Point) -> tuple[np.ndarray, float]:
         """Slope and height at 0 of the plane that touches the risk here."""
-        risk, derivatives, direct = self.risk(point)
-        slope = self.problem.pull_back(derivatives) + direct
-        return slope.ravel(), risk - float(np.vdot(slope, point.theta))
+        risk, derivatives = self.problem.risk(point.scores, self.planes)
+        slope = self.problem.pull_back(derivatives)
+        return slope, risk - float(np.vdot(slope, point.theta))
+
+
+class _Quadratic:
+    """The penalty and the balance of a problem: 1/2 <theta, H theta> - <h, theta> + constant."""
+
+    def __init__(self, problem: IncompleteProblem):
+        self.penalty, self.balance = problem.penalty, problem.balance
+        self.linear, self.constant = np.zeros(problem.shape), 0.0
+        if self.balance is not None:
+            strength, target = self.balance.strength, self.balance.target
+            self.linear = strength * np.outer(target, self.balance.mean_feature)
+            self.constant = 0.5 * strength * float(target @ target)
+
+    def solve(self, theta: np.ndarray) -> np.ndarray:
+        """H^-1 theta, with H = lambda I + strength m m' for each class (Sherman, Morrison)."""
+        if self.balance is None:
+            return theta / self.penalty
+        m, strength = self.balance.mean_feature, self.balance.strength
+        along = strength / (self.penalty + strength * float(m @ m)) * (theta @ m)
+        return (theta - along[..., None] * m) / self.penalty
 
 
 class _Model:
-    """The largest of the cutting planes and 0."""
+    """The quadratic plus the largest of the cutting planes and 0."""
 
-    def __init__(self, penalty: float, size: int):
-        self.penalty = penalty
-        self.slopes, self.heights = np.empty((0, size)), np.empty(0)
-        self.gram, self.idle = np.empty((0, 0)), np.empty(0, int)
+    def __init__(self, quadratic: _Quadratic):
+        self.quadratic = quadratic
+        self.slopes, self.heights = np.empty((0, *quadratic.linear.shape)), np.empty(0)
+        self.gram, self.idle = np.empty((0, 0)), np.empty(0, int)  # <a_i, H^-1 a_j>; rounds without weight
+        self.free = quadratic.solve(quadratic.linear)  # the minimiser without planes, H^-1 h
 
     def add(self, slope: np.ndarray, height: float) -> None:
-        products = self.slopes @ slope
-        self.gram = np.block([[self.gram, products[:, None]], [products[None], slope @ slope]])
-        self.slopes, self.heights = np.vstack([self.slopes, slope]), np.append(self.heights, height)
+        self.slopes, self.heights = np.concatenate([self.slopes, slope[None]]), np.append(self.heights, height)
+        products = np.tensordot(self.slopes, self.quadratic.solve(slope), axes=2)
+        self.gram = np.block([[self.gram, products[:-1, None]], [products[None]]])
         self.idle = np.append(self.idle, 0)
 
     def minimise(self) -> tuple[np.ndarray, float]:
-        """The minimiser of the model with its penalty, and the minimum."""
-        m = len(self.heights)
-        scale = max(1.0, np.abs(self.heights).max(), self.gram.diagonal().max() / self.penalty)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-        P = sparse.csc_array(np.triu(self.gram) / (self.penalty * scale))
-        A = sparse.csc_array(np.vstack([-np.eye(m), np.ones((1, m))]))
-        b = np.append(np.zeros(m), 1.0)
-        solver = clarabel.DefaultSolver(P, -self.heights / scale, A, b, [clarabel.NonnegativeConeT(m + 1)], settings)
-        alpha = np.maximum(np.array(solver.solve().x), 0.0)
-        alpha /= max(1.0, alpha.sum())  # feasible to the last digit, so that the bound is one
+        """The minimiser of the model, and the minimum."""
+        linear = self.heights + np.tensordot(self.slopes, self.free, axes=2)  # of the program: b + <a, H^-1 h>
+        alpha = _weights(self.gram, linear)
         self.idle = np.where(alpha > 1e-10, 0, self.idle + 1)
-        minimum = float(self.heights @ alpha - 0.5 / self.penalty * alpha @ self.gram @ alpha)
-        theta = -(alpha @ self.slopes) / self.penalty
+        minimum = float(linear @ alpha - 0.5 * alpha @ self.gram @ alpha) + self.quadratic.constant
+        minimum -= 0.5 * float(np.vdot(self.quadratic.linear, self.free))
+        theta = self.free - self.quadratic.solve(np.tensordot(alpha, self.slopes, axes=1))
         kept = self.idle < IDLE
         self.slopes, self.heights, self.idle = self.slopes[kept], self.heights[kept], self.idle[kept]
         self.gram = self.gram[np.ix_(kept, kept)]
         return theta, minimum
+
+
+def _weights(gram: np.ndarray, linear: np.ndarray) -> np.ndarray:
+    """The weights of the planes: max linear'alpha - 1/2 alpha' gram alpha, alpha >= 0, sum alpha <= 1."""
+    m = len(linear)
+    scale = max(1.0, np.abs(linear).max(), gram.diagonal().max())
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    P = sparse.csc_array(np.triu(gram) / scale)
+    A = sparse.csc_array(np.vstack([-np.eye(m), np.ones((1, m))]))
+    b = np.append(np.zeros(m), 1.0)
+    solver = clarabel.DefaultSolver(P, -linear / scale, A, b, [clarabel.NonnegativeConeT(m + 1)], settings)
+    alpha = np.maximum(np.array(solver.solve().x), 0.0)
+    return alpha / max(1.0, alpha.sum())  # feasible to the last digit, so that the bound is one

@@ -96,7 +96,8 @@ def through_smooth_losses(
         value = problem.objective(stage.theta)[0]
         theta = stage.theta if value <= history[-1] else theta
         history.append(min(value, history[-1]))
-        n_iter, converged = n_iter + stage.n_iter, stage.converged
+        n_iter += stage.n_iter
+        converged = stage.converged and n_iter < max_iter
         watch(n_iter, history[-1])
         if n_iter >= max_iter:
             break

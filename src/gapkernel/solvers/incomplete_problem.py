@@ -133,11 +133,16 @@ class IncompleteProblem:
         """Derivatives by theta from derivatives by the scores of all blocks."""
         return sum((block.pull_back(d) for (block, _), d in zip(self, derivatives, strict=True)), np.zeros(self.shape))
 
-    def _total(self, theta, loss: Callable) -> tuple[float, np.ndarray]:
+    def quadratic(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """What does not come from the rows: the penalty and the balance."""
         value, gradient = 0.5 * self.penalty * float(np.vdot(theta, theta)), self.penalty * theta
-        if self.balance is not None:
-            extra, slope = self.balance(theta)
-            value, gradient = value + extra, gradient + slope
+        if self.balance is None:
+            return value, gradient
+        extra, slope = self.balance(theta)
+        return value + extra, gradient + slope
+
+    def _total(self, theta, loss: Callable) -> tuple[float, np.ndarray]:
+        value, gradient = self.quadratic(theta)
         for b, (block, _) in enumerate(self):
             part, derivatives = loss(b, block.scores(theta), block)
             value += part

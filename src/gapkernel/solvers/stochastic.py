@@ -62,9 +62,8 @@ def _round(problem: IncompleteProblem, anchor, gradient, step, random) -> np.nda
             batch = Block(block.features[cells], block.log_weight[cells], block.counts[rows])
             _, now = problem.loss.value(batch.scores(theta), batch.counts, labels[rows])
             _, then = problem.loss.value(batch.scores(anchor), batch.counts, labels[rows])
-            change = batch.pull_back(now - then) * (n / len(rows)) + problem.penalty * (theta - anchor)
-            if problem.balance is not None:
-                change = change + problem.balance(theta)[1] - problem.balance(anchor)[1]
+            change = batch.pull_back(now - then) * (n / len(rows))
+            change += problem.quadratic(theta)[1] - problem.quadratic(anchor)[1]
             theta -= step / n * (gradient + change)
     return theta
 
