@@ -12,6 +12,8 @@ BENCHMARKS = (
     "heterogeneous",
     "ehk_nested",
     "mixed_rules",
+    "process_cost",
+    "process",
     "cccp",
     "model_selection",
     "densities",

@@ -25,6 +25,7 @@ EXEMPTIONS = {
         gk.SVR(),
         gk.OneClassSVM(),
         gk.KernelRidge(),
+        gk.GaussianProcessRegressor(),
         gk.Gram(),
         gk.density.Gaussian(),
         gk.density.Marginals(),

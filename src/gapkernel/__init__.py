@@ -1,6 +1,16 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel import (
+    datasets,
+    density,
+    experiments,
+    imputation,
+    inspection,
+    kernels,
+    missingness,
+    persistence,
+    plots,
+)
 from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
@@ -12,6 +22,7 @@ from gapkernel.estimators import (
     FourierClassifier,
     FourierFeatures,
     FourierRegressor,
+    GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
@@ -23,6 +34,7 @@ from gapkernel.estimators import (
     RobustSVC,
 )
 from gapkernel.imputation import ChainedEquations
+from gapkernel.missingness import ampute
 
 __version__ = "0.1.0"
 
@@ -36,6 +48,7 @@ __all__ = [
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
@@ -45,13 +58,18 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "ampute",
     "batches",
     "config_context",
+    "datasets",
     "density",
+    "experiments",
     "get_config",
     "imputation",
+    "inspection",
     "kernels",
     "missingness",
+    "persistence",
     "plots",
     "set_config",
 ]

@@ -247,16 +247,14 @@ class Gaussian(DensityMixin, BaseEstimator):
         -------
         completions : ndarray of shape (n_draws, n_samples, n_features)
         """
-        random = check_random_state(random_state)
+        return self.condition(X).draws(n_draws, check_random_state(random_state))
+
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
         rows = self.condition(X)
-        draws = np.repeat(rows.means[None], n_draws, axis=0)
-        noise = random.standard_normal(draws.shape)
-        for members, columns, covariance in rows.by_pattern():
-            if len(columns):
-                values, vectors = np.linalg.eigh(covariance)
-                root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
-        return draws
+        nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+        deviation = np.sqrt(max(rows.covariance_of(0)[column, column], 0.0))
+        return rows.means[0, column] + deviation * nodes, weights / weights.sum()
 
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")

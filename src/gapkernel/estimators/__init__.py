@@ -4,6 +4,7 @@ from gapkernel.estimators.cccp import CCCPClassifier
 from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.features import FourierFeatures
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
+from gapkernel.estimators.gaussian_process import GaussianProcessRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
@@ -24,6 +25,7 @@ __all__ = [
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",

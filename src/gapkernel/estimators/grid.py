@@ -78,7 +78,7 @@ class GridMachine(Rowwise, BaseEstimator):
         X, y = indexable(X, y)
         training = machine._training(X, y, sample_weight)
         weight = machine._weights_of(X, sample_weight)  # of all rows, also those of weight zero
-        scorer = check_scoring(self, self.scoring)
+        scorer = check_scoring(self._machine(), self.scoring)  # not self: a model that holds itself cannot be saved
         weighted = weight is not None and _takes_weights(scorer)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
