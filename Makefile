@@ -4,7 +4,7 @@ BIN := .venv/bin
 .PHONY: run test slow lint bench clean
 
 run: .venv/ready
-	$(BIN)/python examples/removing_cells.py
+	$(BIN)/gapkernel compare --out comparison.html
 
 test: .venv/ready
 	$(BIN)/python -m pytest -q

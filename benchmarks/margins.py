@@ -10,7 +10,6 @@ folder GAPKERNEL_DATA, or from shared/data beside the repository.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import platform
 import warnings
@@ -21,6 +20,7 @@ import clarabel
 import matplotlib
 import numpy as np
 import sklearn
+from datasets import load
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -58,13 +58,10 @@ NOTES = """## What differs from the paper
 """
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+def numbers(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Columns as numbers (category codes too) and classes 0 and 1."""
-    folder = Path(os.environ.get("GAPKERNEL_DATA", HERE.parent.parent / "shared" / "data"))
-    with open(folder / f"{name}.csv", newline="") as file:
-        lines = list(csv.reader(file))[1:]
-    X = np.array([[float(value) for value in line[:-1]] for line in lines])
-    return X, np.unique([line[-1] for line in lines], return_inverse=True)[1]
+    X, y = load(name)
+    return X.astype(float).to_numpy(), np.unique(y, return_inverse=True)[1]
 
 
 def removed(X, share, random) -> np.ndarray:
@@ -114,7 +111,7 @@ def one_run(X, y, share, seed) -> dict:
 
 def compare(name, shares, runs) -> list[dict]:
     """A line for each share of removed entries."""
-    X, y = load(name)
+    X, y = numbers(name)
     lines = []
     for share in shares:
         found = [one_run(X, y, share, seed) for seed in range(runs)]

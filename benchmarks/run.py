@@ -12,9 +12,14 @@ BENCHMARKS = (
     "heterogeneous",
     "ehk_nested",
     "mixed_rules",
+    "process_cost",
+    "process",
     "cccp",
     "model_selection",
     "densities",
+    "features",
+    "million",
+    "cluster",
 )
 
 if __name__ == "__main__":

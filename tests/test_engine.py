@@ -11,7 +11,7 @@ from strategies import law_batches, random_covariance, random_laws
 import gapkernel as gk
 from gapkernel.compute import expected_rbf, side
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.scattered import _sort_pairs
+from gapkernel.compute.scattered import sort_pairs
 from gapkernel.compute.side import lay_out
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.rows import GaussianRows
@@ -123,7 +123,7 @@ def count_forms(rows):
     one_side, _, crowded = lay_out(rows, 1.0, 0.0)
     n = len(rows) - crowded
     pairs, size = np.empty((n * n, 2), np.int64), np.empty(n * n, np.int64)
-    n_intersection, n_all = _sort_pairs(one_side, one_side, crowded, len(rows), crowded, len(rows), False, pairs, size)
+    n_intersection, n_all = sort_pairs(one_side, one_side, crowded, len(rows), crowded, len(rows), False, pairs, size)
     return n_intersection, n_all - n_intersection
 
 

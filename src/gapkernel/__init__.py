@@ -1,6 +1,17 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import density, imputation, kernels, missingness, plots
+from gapkernel import (
+    datasets,
+    density,
+    experiments,
+    imputation,
+    inspection,
+    kernels,
+    missingness,
+    persistence,
+    plots,
+)
+from gapkernel.batches import batches
 from gapkernel.compute.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -8,16 +19,22 @@ from gapkernel.estimators import (
     SVR,
     SVRCV,
     CCCPClassifier,
+    FourierClassifier,
+    FourierFeatures,
+    FourierRegressor,
+    GaussianProcessRegressor,
     GeometricMarginSVC,
     Gram,
     KernelRidge,
     KernelRidgeCV,
     MultipleImputationClassifier,
     MultipleImputationRegressor,
+    Nystroem,
     OneClassSVM,
     RobustSVC,
 )
 from gapkernel.imputation import ChainedEquations
+from gapkernel.missingness import ampute
 
 __version__ = "0.1.0"
 
@@ -28,20 +45,31 @@ __all__ = [
     "SVRCV",
     "CCCPClassifier",
     "ChainedEquations",
+    "FourierClassifier",
+    "FourierFeatures",
+    "FourierRegressor",
+    "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "KernelRidgeCV",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
+    "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "ampute",
+    "batches",
     "config_context",
+    "datasets",
     "density",
+    "experiments",
     "get_config",
     "imputation",
+    "inspection",
     "kernels",
     "missingness",
+    "persistence",
     "plots",
     "set_config",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
-from sklearn.utils.validation import _check_y, check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_n_features, _check_y, check_array, check_consistent_length, validate_data
 
 from gapkernel.columns import Columns, categorical_columns
 
@@ -104,8 +104,8 @@ def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", 
     At fit (``reset=True``) the kinds of the columns and the levels of the categories are found; afterwards they are
     those of ``schema``, and a level it does not know is a gap.
     """
-    if isinstance(X, Table):
-        validate_data(estimator, X.values, reset=reset, skip_check_array=True)
+    if isinstance(X, Table):  # its names were checked when it was read
+        _check_n_features(estimator, X.values, reset=reset)
         return X
     if reset:
         columns, categorical = categorical_columns(X, categorical_features)
@@ -134,7 +134,8 @@ def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
                 f"Column {X.schema.label(categorical[0])} of X holds categories, but {type(estimator).__name__} is for "
                 f"numbers. Use density='auto' or gapkernel.density.JointGaussian(), or leave the column out."
             )
-        X = X.values
+        _check_n_features(estimator, X.values, reset=reset)
+        return X.values
     return _checked(estimator, X, reset=reset)
 
 

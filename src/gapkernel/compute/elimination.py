@@ -82,6 +82,42 @@ def eliminate_symmetric(matrix, right, size, value, log_det):
         log_det[lane] += np.log(determinant[lane])
 
 
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def sweep(matrix, right, size):
+    """Overwrite the upper triangle of a positive definite ``matrix`` by that of -matrix^-1, and ``right`` by
+    matrix^-1 right, in each lane: the sweep operator on every pivot in turn."""
+    lanes = right.shape[1]
+    reciprocal, factor = np.empty(lanes), np.empty(lanes)
+    for k in range(size):
+        for lane in range(lanes):
+            reciprocal[lane] = 1.0 / matrix[k, k, lane]
+        for r in range(size):
+            if r == k:
+                continue
+            first, second = min(r, k), max(r, k)
+            for lane in range(lanes):
+                factor[lane] = matrix[first, second, lane] * reciprocal[lane]
+            for lane in range(lanes):
+                right[r, lane] -= factor[lane] * right[k, lane]
+            for s in range(r, size):  # entries of the pivot's row lie in its column above the diagonal
+                if s < k:
+                    for lane in range(lanes):
+                        matrix[r, s, lane] -= factor[lane] * matrix[s, k, lane]
+                elif s > k:
+                    for lane in range(lanes):
+                        matrix[r, s, lane] -= factor[lane] * matrix[k, s, lane]
+        for r in range(k):
+            for lane in range(lanes):
+                matrix[r, k, lane] *= reciprocal[lane]
+        for s in range(k + 1, size):
+            for lane in range(lanes):
+                matrix[k, s, lane] *= reciprocal[lane]
+        for lane in range(lanes):
+            right[k, lane] *= reciprocal[lane]
+        for lane in range(lanes):
+            matrix[k, k, lane] = -reciprocal[lane]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _multiply_pivot(matrix, k, determinant, log_det):
     lanes = determinant.shape[0]

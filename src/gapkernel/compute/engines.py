@@ -16,7 +16,7 @@ def expected_rbf(left, right, gamma, scale_left, scale_right):
         return MixtureEngine(left, right, gamma, scale_left, scale_right)
     if isinstance(left, FactorRows) and left.same_factors(other):
         return FactorEngine(left, right, gamma, scale_left, scale_right)
-    return ExpectedRBFEngine(_dense(left), None if right is None else _dense(right), gamma, scale_left, scale_right)
+    return ExpectedRBFEngine(left.dense, None if right is None else right.dense, gamma, scale_left, scale_right)
 
 
 def log_norm(rows, gamma):
@@ -25,7 +25,3 @@ def log_norm(rows, gamma):
         return mixture_log_norm(rows, gamma)
     log_det = factor_log_det if isinstance(rows, FactorRows) else row_log_det
     return -0.5 * log_det(rows, 2.0 * gamma)
-
-
-def _dense(rows):
-    return rows.dense if isinstance(rows, FactorRows) else rows

@@ -26,7 +26,7 @@ from gapkernel.compute.elimination import ARITHMETIC, PIVOTS_PER_LOG
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine, _combine, _edges
 from gapkernel.rows.factor import _products
 
-LANES = 48
+LANES = 64
 """Systems solved side by side; all have the same size."""
 
 
@@ -46,7 +46,7 @@ class FactorSide(NamedTuple):
 class Columns(NamedTuple):
     """What each column contributes, for one gamma."""
 
-    systems: np.ndarray  # (d, k (k + 1) + 1) if missing in both rows: to the blocks ij and ii of X, and to the log det
+    systems: np.ndarray  # (d, k (k + 1) + 1 and more) if missing in both rows: to the blocks ij and ii of X, to log det
     loadings: np.ndarray  # (k, d) F'
     once: np.ndarray  # (d,) w1, the weight where one row has a gap
     lost: np.ndarray  # (d,) w1 - w2, what a gap in the other row takes away from it
@@ -107,8 +107,10 @@ def _columns(loadings, noise, gamma) -> Columns:
     w1, w2 = 1.0 / (1.0 + 2.0 * gamma * noise), 1.0 / (1.0 + 4.0 * gamma * noise)
     upper = np.triu_indices(loadings.shape[1])
     outer = 2.0 * gamma * loadings[:, upper[0]] * loadings[:, upper[1]]
-    systems = [w2[:, None] * outer, -(w1 - w2)[:, None] * outer, 2.0 * np.log(w1) - np.log(w2)]
-    return Columns(np.column_stack(systems), np.ascontiguousarray(loadings.T), w1, w1 - w2)
+    parts = np.column_stack([w2[:, None] * outer, -(w1 - w2)[:, None] * outer, 2.0 * np.log(w1) - np.log(w2)])
+    systems = np.zeros((len(parts), -(-parts.shape[1] // 16) * 16))  # whole vectors only: no remainder to loop over
+    systems[:, : parts.shape[1]] = parts
+    return Columns(systems, np.ascontiguousarray(loadings.T), w1, w1 - w2)
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
@@ -314,6 +316,8 @@ def _factor_tile(left, right, columns, i0, i1, j0, j1, gamma, diagonal, lanes, s
     entries, packed = np.empty((lines.shape[1], lanes)), np.empty((k * (2 * k + 3), lanes))
     factor, reciprocal = np.empty((2 * k, lanes)), np.empty((2 * k, lanes))
     value, group_log_det = np.empty(lanes), np.empty(lanes)
+    words_left, words_right, table, pattern_right = left.words, right.words, columns.systems, right.pattern
+    n_gaps_right = right.gap_start[1:] - right.gap_start[:-1]
     for i in range(height):
         p = left.pattern[i0 + i]
         gaps_left = left.gap_start[p + 1] - left.gap_start[p]
@@ -322,14 +326,14 @@ def _factor_tile(left, right, columns, i0, i1, j0, j1, gamma, diagonal, lanes, s
         for first in range(i - i % lanes if diagonal else 0, width, lanes):
             last = min(first + lanes, width)
             for j in range(first, last):
-                both = _common_columns(left.words, right.words, p, right.pattern[j0 + j], common)
-                _add_lines(columns.systems, common, both, lines[j - first])
+                both = _common_columns(words_left, words_right, p, pattern_right[j0 + j], common)
+                _add_lines(table, common, both, lines[j - first])
             _transpose(lines, entries)
             _write_systems(left.system[p], right_system, entries, pull_left, pulls_right[i], first, packed)
             _eliminate_packed(packed, 2 * k, factor, reciprocal, value, group_log_det)
             for j in range(first, last):
-                q = right.pattern[j0 + j]
-                if gaps_left + right.gap_start[q + 1] - right.gap_start[q] > 0:
+                q = pattern_right[j0 + j]
+                if gaps_left + n_gaps_right[q] > 0:
                     squared[i, j] -= 2.0 * gamma * value[j - first]
-                    shared = lines[j - first, lines.shape[1] - 1]
+                    shared = lines[j - first, k * (k + 1)]
                     log_det[i, j] = left.log_det[p] + right.log_det[q] + shared + group_log_det[j - first]

@@ -11,7 +11,7 @@ from numba import njit
 
 from gapkernel.compute.bits import count_ones
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine, _combine, _write
-from gapkernel.compute.scattered import _gather_unions, _observed_distance
+from gapkernel.compute.scattered import _observed_distance, gather_unions
 from gapkernel.compute.shared import shared_tile
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.compute.tridiagonal import solve_tridiagonal, tridiagonalise
@@ -122,7 +122,7 @@ def _grid_tile(left, right, i0, i1, j0, j1, widest, gammas, diagonal, lanes, squ
     for begin in range(0, n_pairs, lanes):
         end = min(begin + lanes, n_pairs)
         group, columns = pairs[begin:end], size[end - 1]
-        _gather_unions(left, right, i0, j0, group, widest, columns, matrix, delta)
+        gather_unions(left, right, i0, j0, group, widest, columns, matrix, delta)
         tridiagonalise(matrix, delta, columns, off_diagonal, work)
         for k in range(gammas.shape[0]):
             solve_tridiagonal(matrix, off_diagonal, delta, columns, gammas[k] / widest, value, group_log_det)

@@ -76,7 +76,7 @@ def _components(rows):
     """The batch of all components, the row of each, and its log weight; an ordinary batch is its own component."""
     if rows.kind == "mixture":
         return rows.flat
-    return rows, np.arange(len(rows)), np.zeros(len(rows))
+    return rows.dense, np.arange(len(rows)), np.zeros(len(rows))
 
 
 def _summed(matrix: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:

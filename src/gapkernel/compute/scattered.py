@@ -19,7 +19,7 @@ SMALL = 6
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _gap_products(side, other, i, first, last, products, quadratic):
+def gap_products(side, other, i, first, last, products, quadratic):
     """For row i of ``side`` against rows first..last of ``other``, delta on the gaps of row i only:
     ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
     p = side.pattern[i]
@@ -65,7 +65,7 @@ def _observed_distance(left, right, i, first, last, squared):
 
 
 @njit(cache=True, nogil=True)
-def _sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
+def sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
     """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts."""
     d = left.means.shape[0]
     width = j1 - j0
@@ -122,7 +122,7 @@ def _common_gaps(words_left, words_right, p, q, lane, columns, place_left, place
 
 
 @njit(cache=True, nogil=True)
-def _gather_intersections(left, right, i0, j0, pairs, left_products, right_products, size, places, blocks, vectors):
+def gather_intersections(left, right, i0, j0, pairs, left_products, right_products, size, places, blocks, vectors):
     """Copy what each pair needs on the columns missing in both its rows into its lane.
 
     First the places of the common columns, lane by lane, then the numbers there, in long loops over lanes. Lanes
@@ -239,7 +239,7 @@ def _add_covariance(side, p, factor, place, lane, matrix):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
+def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
     """Write A_i + A_j - I on the columns missing in either row, and delta there, into each lane."""
     pattern_left, pattern_right, at_left, at_right = left.pattern, right.pattern, left.position, right.position
     means_left, means_right = left.means, right.means
@@ -281,7 +281,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
         most_right = max(most_right, right.gap_start[right.pattern[j] + 1] - right.gap_start[right.pattern[j]])
     order = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
-    n_intersection, n_all = _sort_pairs(left, right, i0, i1, j0, j1, diagonal, order, size)
+    n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, order, size)
 
     n_left, n_right = height * most_left * width, width * most_right * height
     left_products = scratch[:n_left].reshape((height, most_left, width))
@@ -291,9 +291,9 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
     for i in range(i0, i1):
         squared[i - i0, :] = 0.0
         _observed_distance(left, right, i, j0, j1, squared[i - i0])
-        _gap_products(left, right, i, j0, j1, left_products[i - i0], quadratic[i - i0])
+        gap_products(left, right, i, j0, j1, left_products[i - i0], quadratic[i - i0])
     for j in range(j0, j1):
-        _gap_products(right, left, j, i0, i1, right_products[j - j0], quadratic_right[j - j0])
+        gap_products(right, left, j, i0, i1, right_products[j - j0], quadratic_right[j - j0])
     for i in range(height):
         base = left.log_det[left.pattern[i0 + i]]
         for j in range(width):
@@ -311,12 +311,12 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
         end = min(begin + lanes, n_intersection if begin < n_intersection else n_all)
         pairs, n_pairs, largest = order[begin:end], end - begin, size[end - 1]
         if begin < n_intersection:
-            _gather_intersections(
+            gather_intersections(
                 left, right, i0, j0, pairs, left_products, right_products, largest, places, blocks, vectors
             )
             _solve_intersections(largest, blocks, vectors, value, group_log_det)
         else:
-            _gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
+            gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
             eliminate_symmetric(blocks[0], vectors[0], largest, value, group_log_det)
         for lane in range(n_pairs):
             i, j = pairs[lane, 0], pairs[lane, 1]

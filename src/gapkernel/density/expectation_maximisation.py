@@ -24,6 +24,18 @@ CHUNKS = 16
 
 
 @dataclass(frozen=True)
+class Statistics:
+    """Sums of the E-step: log |Sigma_OO|, the outer products of completed rows, and conditional covariances."""
+
+    log_det: float
+    moments: np.ndarray
+    spread: np.ndarray
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(self.log_det + other.log_det, self.moments + other.moments, self.spread + other.spread)
+
+
+@dataclass(frozen=True)
 class CompressedRows:
     """Homogeneous rows sorted by pattern, with the weight and the observed cells each pattern stands for."""
 
@@ -36,6 +48,28 @@ class CompressedRows:
     def n_cells(self) -> float:
         """Observed cells, counted with their weights."""
         return float(self.counts @ (~self.missing).sum(axis=1))
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.missing.shape[1]
+
+    def statistics(self, mean, covariance, precision, log_det) -> Statistics:
+        """Sums of the E-step."""
+        d, n_patterns = len(mean), len(self.missing)
+        cuts = np.searchsorted(self.row_start, np.linspace(0, self.row_start[-1], CHUNKS + 1)[1:-1])
+        cuts = np.concatenate([[0], np.minimum(cuts, n_patterns), [n_patterns]])
+        moments, spread = np.zeros((CHUNKS, d + 1, d + 1)), np.zeros((CHUNKS, d, d))
+
+        def chunk(k):
+            return expectation(
+                self.missing, self.counts, self.row_start, self.rows, cuts[k], cuts[k + 1],
+                mean, covariance, precision, log_det, workspace(d), moments[k], spread[k],
+            )  # fmt: skip
+
+        small = len(self.rows) < 1000  # then threads cost more than they save
+        log_dets = [chunk(k) for k in range(CHUNKS)] if small else run_tasks(chunk, range(CHUNKS))
+        return Statistics(float(np.sum(log_dets)), moments.sum(axis=0), spread.sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -92,13 +126,14 @@ def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
     return CompressedRows(patterns.gaps, counts, row_start, rows)
 
 
-def maximise(data: CompressedRows, prior: Prior, tol: float, max_iter: int) -> Fit:
+def maximise(data, prior: Prior, tol: float, max_iter: int) -> Fit:
     """Iterate from mean 0 and covariance I until a step raises the objective by less than ``tol`` of its size.
 
+    ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
     Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM); the leap is kept only
     if it raises the objective, so the objective never falls.
     """
-    d = data.missing.shape[1]
+    d = data.n_features
     history: list[tuple[float, float]] = []
     path = [_Point(np.zeros(d), np.eye(d))]
     best = path[0]
@@ -157,24 +192,13 @@ def _extrapolate(start: _Point, middle: _Point, end: _Point) -> _Point | None:
     return _Point(flat[:d], covariance)
 
 
-def _expectation(data: CompressedRows, point: _Point) -> tuple[float, np.ndarray]:
+def _expectation(data, point: _Point) -> tuple[float, np.ndarray]:
     """Log-likelihood at the current parameters and the expected moments [x, 1][x, 1]'."""
     mean, covariance = point.mean, point.covariance
-    d, n_patterns = len(mean), len(data.missing)
-    cuts = np.searchsorted(data.row_start, np.linspace(0, data.row_start[-1], CHUNKS + 1)[1:-1])
-    cuts = np.concatenate([[0], np.minimum(cuts, n_patterns), [n_patterns]])
-    moments, spread = np.zeros((CHUNKS, d + 1, d + 1)), np.zeros((CHUNKS, d, d))
+    d = len(mean)
     precision, log_det = _invert(covariance)
-
-    def chunk(k):
-        return expectation(
-            data.missing, data.counts, data.row_start, data.rows, cuts[k], cuts[k + 1],
-            mean, covariance, precision, log_det, workspace(d), moments[k], spread[k],
-        )  # fmt: skip
-
-    small = len(data.rows) < 1000  # then threads cost more than they save
-    log_dets = [chunk(k) for k in range(CHUNKS)] if small else run_tasks(chunk, range(CHUNKS))
-    completed = np.tril(moments.sum(axis=0))
+    sums = data.statistics(mean, covariance, precision, log_det)
+    completed = np.tril(sums.moments)
     completed += np.tril(completed, -1).T
     # a completed row's deviation is orthogonal, in the metric of Sigma^-1, to its gaps: this is the sum of
     # (x - mu)_O' Sigma_OO^-1 (x - mu)_O
@@ -182,8 +206,8 @@ def _expectation(data: CompressedRows, point: _Point) -> tuple[float, np.ndarray
     inverse = precision if len(precision) else pinvh(covariance)
     quadratic = np.sum(inverse * (shift @ completed @ shift.T))
     constant = np.log(2 * np.pi) * data.n_cells
-    completed[:d, :d] += spread.sum(axis=0)
-    return -0.5 * float(constant + np.sum(log_dets) + quadratic), completed
+    completed[:d, :d] += sums.spread
+    return -0.5 * float(constant + sums.log_det + quadratic), completed
 
 
 def _maximisation(moments: np.ndarray, prior: Prior) -> _Point:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.factor_em import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
-from gapkernel.density.gaussian import _standardise
+from gapkernel.density.standardise import standardise
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.table import numeric_table
 
@@ -124,7 +124,7 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         X, weight = X[used], weight[used]
         n_rows = max(weight.sum(), len(X))
         self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-6, 1.0)) if self.ridge == "auto" else float(self.ridge)
-        location, scale, live = _standardise(X, weight)
+        location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
         standard = (X[:, live] - location[live]) / scale[live]
         result = self._best_fit(standard, weight)
         if not result.converged:

@@ -61,6 +61,8 @@ def posterior(X: np.ndarray, seen: np.ndarray, factors: Factors) -> tuple[np.nda
 def start(X: np.ndarray, seen: np.ndarray, n_components: int) -> Factors:
     """The leading directions of the table with its gaps at the mean, with noise for the rest."""
     d = X.shape[1]
+    if d == 0:
+        return Factors(np.zeros(0), np.zeros((0, n_components)), np.zeros(0))
     _, values, directions = np.linalg.svd(X, full_matrices=False)
     kept = min(n_components, len(values))
     share = max(seen.mean(), np.finfo(float).tiny)  # gaps at the mean shrink all directions alike
@@ -130,6 +132,8 @@ def _step(X, seen, weight, counts, factors: Factors, ridge: float) -> tuple[floa
 
 def canonical(factors: Factors) -> Factors:
     """The same density with F' Psi^-1 F diagonal and falling, and the largest loading of each factor positive."""
+    if not len(factors.mean):
+        return factors
     with np.errstate(divide="ignore"):
         weight = np.where(factors.noise > 0, 1.0 / factors.noise, 0.0)
     _, rotation = np.linalg.eigh(factors.loadings.T @ (weight[:, None] * factors.loadings))

@@ -13,7 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.conditional import condition_patterns, workspace
-from gapkernel.density.expectation_maximisation import Prior, compress, maximise
+from gapkernel.density.expectation_maximisation import Prior, maximise
+from gapkernel.density.observations import Observations, ObservationsInParts
+from gapkernel.density.standardise import Standard, standardise
+from gapkernel.parts import parts_of
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.table import numeric_table
 
@@ -120,8 +123,8 @@ class Gaussian(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like of shape (n_samples, n_features), dask collection or `batches`
+            NaN marks a gap. Each iteration goes over all blocks or batches; dask keeps compressed rows on its workers.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
             How many rows each row counts for.
@@ -131,38 +134,42 @@ class Gaussian(DensityMixin, BaseEstimator):
         self : Gaussian
         """
         self._check_parameters()
-        X = numeric_table(self, X, reset=True)
+        parts = parts_of(X, weight=sample_weight)
+        if parts is None:
+            X = numeric_table(self, X, reset=True)
+        else:
+            numeric_table(self, parts.take(np.arange(1)).X, reset=True)
         if self.mean is not None or self.covariance is not None:
             self._set_known_moments()
-            if len(self.mean_) != X.shape[1]:
-                raise ValueError(f"X has {X.shape[1]} columns, but the known mean has {len(self.mean_)}.")
+            if len(self.mean_) != self.n_features_in_:
+                raise ValueError(f"X has {self.n_features_in_} columns, but the known mean has {len(self.mean_)}.")
             return self
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        used = (weight > 0) & ~np.isnan(X).all(axis=1)
-        if not used.any():
-            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-        X, weight = X[used], weight[used]
+        if parts is None:
+            return self._estimate(Observations(X, _check_sample_weight(sample_weight, X, ensure_non_negative=True)))
+        return self._estimate(ObservationsInParts(parts, self))
 
-        n_rows = max(weight.sum(), len(X))  # weights that sum to 1 are shares of the rows, not a single row
-        self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
-        location, scale, live = _standardise(X, weight)
+    def _estimate(self, observations) -> Gaussian:
+        standard = standardise(observations.total)
+        location, scale, live = standard.location, standard.scale, standard.live
+        n_rows = max(standard.weight, standard.n_rows)  # weights that sum to 1 are shares of the rows, not a single row
+        ridge = float(np.clip(len(scale) / n_rows**2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
         if self.prior is not None:
-            live[:] = True  # a prior knows something of every column
-        standard = (X[:, live] - location[live]) / scale[live]
-        result = maximise(
-            compress(standard, weight), self._prior_in(location, scale, live, weight), self.tol, self.max_iter
-        )
+            live = np.ones_like(live)  # a prior knows something of every column
+            standard = standard._replace(live=live)
+        prior = self._prior_in(standard, ridge)
+        result = maximise(observations.compressed(standard), prior, self.tol, self.max_iter)
         if not result.converged:
             singular = result.n_iter < self.max_iter
             reason = "the covariance became singular" if singular else f"max_iter={self.max_iter} was reached"
             advice = "Raise ridge." if singular else "Raise max_iter, or ridge if the columns are nearly dependent."
-            warnings.warn(f"EM stopped early: {reason}. {advice}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"EM stopped early: {reason}. {advice}", ConvergenceWarning, stacklevel=3)
+        self.ridge_ = ridge
         self.mean_, self.covariance_ = location.copy(), np.zeros((len(scale), len(scale)))
         self.mean_[live] += scale[live] * result.mean
         self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])
-        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else self.ridge_ * scale**2 * live)
-        self._never_observed = np.isnan(X).all(axis=0) & ~live
-        units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
+        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else ridge * scale**2 * live)
+        self._never_observed = (standard.seen == 0) & ~live
+        units = np.sum(standard.seen[live] * np.log(scale[live]))
         self.log_likelihood_ = result.log_likelihood - units
         self.objective_ = result.objective - units
         self.n_iter_, self.converged_ = result.n_iter, result.converged
@@ -240,16 +247,14 @@ class Gaussian(DensityMixin, BaseEstimator):
         -------
         completions : ndarray of shape (n_draws, n_samples, n_features)
         """
-        random = check_random_state(random_state)
+        return self.condition(X).draws(n_draws, check_random_state(random_state))
+
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
         rows = self.condition(X)
-        draws = np.repeat(rows.means[None], n_draws, axis=0)
-        noise = random.standard_normal(draws.shape)
-        for members, columns, covariance in rows.by_pattern():
-            if len(columns):
-                values, vectors = np.linalg.eigh(covariance)
-                root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
-        return draws
+        nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+        deviation = np.sqrt(max(rows.covariance_of(0)[column, column], 0.0))
+        return rows.means[0, column] + deviation * nodes, weights / weights.sum()
 
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")
@@ -295,11 +300,11 @@ class Gaussian(DensityMixin, BaseEstimator):
         for name in ("ridge_", "log_likelihood_", "objective_"):
             self.__dict__.pop(name, None)  # of an earlier fit
 
-    def _prior_in(self, location, scale, live, weight) -> Prior:
+    def _prior_in(self, standard: Standard, ridge: float) -> Prior:
         """The prior in the units of the standardised, live columns."""
-        d = int(live.sum())
+        location, scale, d = standard.location, standard.scale, int(standard.live.sum())
         if self.prior is None:
-            return Prior(np.zeros(d), 0.0, self.ridge_ * weight.sum() * np.eye(d), 0.0)
+            return Prior(np.zeros(d), 0.0, ridge * standard.weight * np.eye(d), 0.0)
         mean, scatter = np.asarray(self.prior.mean, np.float64), np.asarray(self.prior.scale, np.float64)
         if mean.shape != (d,) or scatter.shape != (d, d):
             raise ValueError(
@@ -314,29 +319,3 @@ class Gaussian(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _standardise(X, weight):
-    """Available-case mean and standard deviation of each column, and which columns vary at all.
-
-    Values are measured from the first one and in units of the largest deviation, so that a constant column is
-    exactly constant and very large or small columns neither overflow nor vanish when squared.
-    """
-    observed = ~np.isnan(X)
-    share = np.where(observed, weight[:, None], 0.0)
-    total = np.where(observed.any(axis=0), share.sum(axis=0), 1.0)
-    first = np.where(observed.any(axis=0), X[observed.argmax(axis=0), np.arange(X.shape[1])], 0.0)
-    away = np.where(observed, X - first, 0.0)
-    varies = np.abs(away).max(axis=0) > 1e-13 * np.abs(first)  # less is the rounding of a constant column
-    shift = np.sum(share * away, axis=0) / total
-    away = np.where(observed, away - shift, 0.0)
-    unit = np.where(varies, np.abs(away).max(axis=0), 1.0)
-    scale = np.where(varies, unit * np.sqrt(np.sum(share * (away / unit) ** 2, axis=0) / total), 1.0)
-    with np.errstate(over="ignore", under="ignore"):
-        representable = np.isfinite(scale**2) & (scale**2 > np.finfo(float).tiny)
-    if not representable.all():
-        column = int(np.argmin(representable))
-        raise ValueError(
-            f"Column {column} of X has a spread of {scale[column]:.1e}, too extreme to square: rescale it."
-        )
-    return first + np.where(varies, shift, 0.0), scale, varies

@@ -97,6 +97,22 @@ class JointGaussian(BaseEstimator):
         table = read_table(self, X, reset=False, schema=self.schema_)
         return self.gaussian_.condition((_codes(table)[0] - self._location) / self._scale)
 
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``.
+
+        A category has its levels as values, weighted by the conditional means of their codes, where these are
+        positive.
+        """
+        rows = self.condition(X)
+        codes = np.flatnonzero(self.columns_ == column)
+        means = self._location[codes] + self._scale[codes] * rows.means[0, codes]
+        if self.schema_.levels[column] is None or self.schema_.ordered[column]:
+            nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+            deviation = np.sqrt(max(rows.covariance_of(0)[codes[0], codes[0]], 0.0)) * self._scale[codes[0]]
+            return means[0] + deviation * nodes, weights / weights.sum()
+        shares = np.maximum(means, 0.0)
+        return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
+
     def marginal(self, columns) -> Gaussian:
         """The density of some codes."""
         check_is_fitted(self)

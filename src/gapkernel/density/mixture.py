@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.expectation_maximisation import Prior, compress, maximise
-from gapkernel.density.gaussian import Gaussian, _standardise
+from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.mixture_em import GappyTable, MixtureFit, clusters, maximise_mixture
+from gapkernel.density.standardise import standardise
 from gapkernel.rows import MixtureRows
 from gapkernel.table import numeric_table
 
@@ -140,7 +141,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         if not used.any():
             raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
         X, weight = X[used], weight[used]
-        location, scale, live = _standardise(X, weight)
+        location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
         result, ridge, bic = self._best_fit((X[:, live] - location[live]) / scale[live], weight)
         if not result.converged:
             warnings.warn(

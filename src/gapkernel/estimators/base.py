@@ -14,6 +14,7 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Heterogeneous
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
+from gapkernel.rowwise import Rowwise
 from gapkernel.table import Schema, Table, read_table
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -43,7 +44,7 @@ class Laws(NamedTuple):
     rows: Rows
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Rowwise, BaseEstimator):
     """Base of the estimators: from a table with gaps to laws.
 
     Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and
@@ -115,12 +116,15 @@ def resolve_kernel(kernel, gamma) -> Kernel:
     return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
 
 
-def resolve_density(density, kernel: Kernel, table: Table):
-    """A density object from "auto", which is what suits the kernel and the table, or an object."""
+def resolve_density(density, kernel: Kernel, table: Table, n_rows: int | None = None):
+    """A density object from "auto", which is what suits the kernel and the table, or an object.
+
+    ``n_rows`` counts the rows that the density will see where the table is only a sample of them.
+    """
     if isinstance(density, str) and density == "auto":
         if kernel.laws == "marginal":
             return Marginals()
-        return JointGaussian() if table.schema.categorical.any() else density_for(*table.shape)
+        return JointGaussian() if table.schema.categorical.any() else density_for(n_rows or len(table), table.shape[1])
     if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
     return clone(density)

@@ -16,6 +16,7 @@ from gapkernel.compute.progress import watched
 from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
 from gapkernel.estimators.labels import CandidateLabels, read_labels
 from gapkernel.kernels.complete import CompleteKernel, complete_kernel
+from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.cccp import IncompleteSolution
 from gapkernel.solvers.incomplete_losses import Labels
 from gapkernel.solvers.incomplete_problem import IncompleteProblem
@@ -38,7 +39,7 @@ MOST_PICKED_FROM = 10_000
 """Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
 
 
-class CCCPClassifier(ClassifierMixin, BaseEstimator):
+class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
     """Classification of rows with missing inputs and missing labels, integrated out inside the model.
 
     Each class has a score f_k(x) in the space of a kernel. A row with gaps has one for every way to complete it, and

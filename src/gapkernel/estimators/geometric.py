@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.config import check_fits
 from gapkernel.kernels.skipping import NAMES, Skipping
 from gapkernel.rows import Patterns
+from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.geometric import alternate, largest_margin
 from gapkernel.solvers.libsvm import machine
 from gapkernel.table import labelled_table, numeric_table
@@ -20,7 +21,7 @@ from gapkernel.table import labelled_table, numeric_table
 CHOICES = {"kernel": NAMES, "method": ("alternating", "average", "separable"), "norm": ("common", "mean")}
 
 
-class GeometricMarginSVC(ClassifierMixin, BaseEstimator):
+class GeometricMarginSVC(ClassifierMixin, Rowwise, BaseEstimator):
     """Classification of rows that lack columns because there is nothing to observe ("geom").
 
     A gap here is not an unknown value: the column does not apply to the row. So nothing is filled in and there is

@@ -25,6 +25,7 @@ from gapkernel.compute.config import config_context, get_config, thread_count
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
 from gapkernel.kernels.base import Rows
+from gapkernel.rowwise import Rowwise
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""
@@ -47,7 +48,7 @@ class Fold:
     """The weights of the test rows, for a scorer that takes them."""
 
 
-class GridMachine(BaseEstimator):
+class GridMachine(Rowwise, BaseEstimator):
     """Base of the machines that choose their settings; a subclass names the machine and its penalty."""
 
     _machine: type[KernelMachine]
@@ -77,13 +78,15 @@ class GridMachine(BaseEstimator):
         X, y = indexable(X, y)
         training = machine._training(X, y, sample_weight)
         weight = machine._weights_of(X, sample_weight)  # of all rows, also those of weight zero
-        scorer = check_scoring(self, self.scoring)
+        scorer = check_scoring(self._machine(), self.scoring)  # not self: a model that holds itself cannot be saved
         weighted = weight is not None and _takes_weights(scorer)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
+        budget = get_config().memory_budget  # the threads below do not inherit it
+
         def fitted(k):
-            with config_context(n_threads=1, progress=False):
+            with config_context(memory_budget=budget, n_threads=1, progress=False):
                 if k < 0:
                     return machine._fit_density(training.table, training.weight)
                 return _fold(machine, X, y, weight, splits[k], k, weighted)
@@ -92,7 +95,7 @@ class GridMachine(BaseEstimator):
             with config_context(n_threads=n_threads):
                 (density, rows), *folds = run_tasks(fitted, range(-1, len(splits)), "Fitting the densities")
             width, widths = self._widths(machine, density, rows)
-            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads)
+            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads, budget)
             with config_context(n_threads=1):  # one split at a time, with all threads inside
                 scores = run_tasks(chooser.scores, folds, "Choosing the settings")
         grid = {self._penalty[0]: penalties} | ({width: widths} if width else {})
@@ -191,13 +194,15 @@ class _Chooser:
     penalties: list
     scorer: Any
     n_threads: int
+    memory_budget: int
 
     def scores(self, fold: Fold) -> np.ndarray:
         """The scores of one split, (n_widths, n_penalties)."""
         n_rows, n_new = len(fold.rows), len(fold.new_rows)
-        at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
+        at_once = max(1, self.memory_budget // (8 * n_rows * (n_rows + n_new)))
         scores = []
-        with config_context(n_threads=self.n_threads, progress=False):
+        settings = {"memory_budget": self.memory_budget, "n_threads": self.n_threads, "progress": False}
+        with config_context(**settings):
             for begin in range(0, len(self.widths), at_once):
                 grams, crosses = self._matrices(fold, self.widths[begin : begin + at_once])
                 scores += run_tasks(lambda pair: self._solved(fold, *pair), list(zip(grams, crosses, strict=True)))

@@ -14,10 +14,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from gapkernel.estimators.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.multiple import Imputations
+from gapkernel.rowwise import Rowwise
 from gapkernel.table import labelled_table, numeric_table
 
 
-class _MultipleImputation(MetaEstimatorMixin, BaseEstimator):
+class _MultipleImputation(MetaEstimatorMixin, Rowwise, BaseEstimator):
     _poolings: tuple[str, ...]
 
     def _fit_pool(self, X, table, y, sample_weight) -> None:

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.rowwise import Rowwise
 from gapkernel.table import labelled_table, numeric_table
 
 
-class CategoricalNaiveBayes(ClassifierMixin, BaseEstimator):
+class CategoricalNaiveBayes(ClassifierMixin, Rowwise, BaseEstimator):
     """Naive Bayes on categories: columns are independent given the class, so a gap is simply left out.
 
     The baseline of the microbiology papers. Every different number in a column is a category.

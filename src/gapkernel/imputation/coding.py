@@ -58,7 +58,7 @@ class Coding:
                     location[j], scale[j] = observed[0], 1.0
         widths = [_width(kind, known) for kind, known in zip(kinds, levels, strict=True)]
         starts = np.concatenate([[1], 1 + np.cumsum(widths)]).astype(int)
-        blocks = [slice(a, b) for a, b in pairwise(starts)]
+        blocks = [slice(a, b) for a, b in pairwise(starts.tolist())]
         raw = cls(kinds, levels, location, scale, blocks, np.zeros(starts[-1]), np.ones(starts[-1]))
         return raw._standardised(raw.encode(X))
 

@@ -1,6 +1,7 @@
 """Kernels: how alike two laws are."""
 
 from gapkernel.kernels.algebra import OnColumns, Product, Scaled, Sum
+from gapkernel.kernels.anisotropic import AnisotropicRBF
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.completion import CompletionKernel
 from gapkernel.kernels.genrbf import GenRBF
@@ -12,6 +13,7 @@ from gapkernel.kernels.monte_carlo import MonteCarlo
 from gapkernel.kernels.rbf import ExpectedRBF, UnscaledExpectedRBF
 
 __all__ = [
+    "AnisotropicRBF",
     "CompletionKernel",
     "ExpectedLinear",
     "ExpectedRBF",

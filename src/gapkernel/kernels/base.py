@@ -13,6 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from gapkernel.compute.config import check_fits, get_config
 from gapkernel.kernels.covariance import ColumnCovariance
 
+SMALL_BLOCK = 16
+"""Rows of the square blocks whose diagonals are computed for want of a formula."""
+
 Rows = Any
 """A batch of laws; each kernel says which kind it compares."""
 
@@ -64,6 +67,11 @@ class Kernel(BaseEstimator, ABC):
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
         _check_widths(left, right)
         return self._dot(left, right, coefficients)
+
+    def self_cross(self, rows: Rows) -> np.ndarray:
+        """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
+        blocks = (rows.take(slice(i, i + SMALL_BLOCK)) for i in range(0, len(rows), SMALL_BLOCK))
+        return np.concatenate([np.diag(self._cross(block, block)) for block in blocks] or [np.empty(0)])
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))

@@ -61,11 +61,14 @@ class GenRBF(ExpectedRBF):
     def self_cross(self, rows: GaussianRows) -> np.ndarray:
         return np.ones(len(rows))
 
+    def metric_root(self, n_features: int) -> np.ndarray:
+        return np.eye(n_features) if self.metric is None else _root(self.metric, n_features)
+
     def _log_scale(self, rows: GaussianRows) -> np.ndarray:
         return -0.5 * self._log_norm(rows, self._number())  # / sqrt(kappa_i): (5)
 
     def _in_metric(self, rows: GaussianRows) -> GaussianRows:
-        return rows if self.metric is None else rows.map(_root(self.metric, rows.n_features))
+        return rows if self.metric is None else rows.map(self.metric_root(rows.n_features))
 
 
 def _scale_in_metric(metric: np.ndarray, given, density) -> float:

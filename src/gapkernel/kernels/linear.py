@@ -49,7 +49,7 @@ class ExpectedLinear(Kernel):
             out[rows] += _quadratic(right.means[:, columns], covariance)
         for rows, columns, covariance in right.by_pattern():  # m_i' Sigma_j m_i: (6)
             out[:, rows] += _quadratic(left.means[:, columns], covariance)[:, None]
-        traces = (_flat_covariances(left) @ _flat_covariances(right).T).toarray()  # tr Sigma_i Sigma_j: (6)
+        traces = (_flat_covariances(left.dense) @ _flat_covariances(right.dense).T).toarray()  # tr Sigma_i Sigma_j: (6)
         return out + traces[np.ix_(left.law, right.law)]
 
     def _gram_variance(self, rows: GaussianRows) -> np.ndarray:

@@ -67,6 +67,14 @@ class ExpectedRBF(Kernel):
         rows = self._in_metric(rows)
         return np.exp(self._log_norm(rows, self._number()) + 2.0 * self._log_scale(rows))
 
+    def log_scale(self, rows: GaussianRows) -> np.ndarray:
+        """Logarithm of the factor by which the kernel multiplies each row of the expected RBF."""
+        return self._log_scale(self._in_metric(rows))
+
+    def metric_root(self, n_features: int) -> np.ndarray:
+        """R, the distance between x and y being the Euclidean one between Rx and Ry."""
+        return np.eye(n_features)
+
     def over_widths(self, gammas, left: GaussianRows, right: GaussianRows | None = None) -> np.ndarray:
         if len(gammas) < ENOUGH or not all(isinstance(rows, GaussianRows | None) for rows in (left, right)):
             return super().over_widths(gammas, left, right)
@@ -167,8 +175,15 @@ class UnscaledExpectedRBF(ExpectedRBF):
             stacklevel=4,
         )
         zeros = np.zeros(len(left)), np.zeros(len(left if right is None else right))
-        left, right = (getattr(rows, "dense", rows) for rows in (left, right))
-        return ExpectedRBFEngine(left, right, self._number(), *zeros, determinant=False)
+        there = None if right is None else right.dense
+        return ExpectedRBFEngine(left.dense, there, self._number(), *zeros, determinant=False)
+
+
+def median_rows(n_rows: int) -> np.ndarray:
+    """Numbers of the rows that the median heuristic looks at, sorted."""
+    if n_rows <= MEDIAN_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, MEDIAN_ROWS, replace=False))
 
 
 def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
@@ -183,9 +198,7 @@ def _gamma_of(word: str, density, rows: GaussianRows) -> float:
         return float(1.0 / (rows.n_features * spread)) if spread > 0 else 1.0
     if word == "median":
         means = rows.means
-        if len(means) > MEDIAN_ROWS:
-            means = means[np.random.default_rng(0).choice(len(means), MEDIAN_ROWS, replace=False)]
-        squared = pairwise_distances(means, metric="sqeuclidean")
+        squared = pairwise_distances(means[median_rows(len(means))], metric="sqeuclidean")
         positive = squared[squared > 0]
         return float(1.0 / np.median(positive)) if positive.size else 1.0
     raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {word!r}.")

@@ -1,5 +1,17 @@
 """Plots in scikit-learn's display form; they need matplotlib (``pip install gapkernel[plots]``)."""
 
+from gapkernel.plots.bands import PredictionBandDisplay
 from gapkernel.plots.chains import ChainDisplay
+from gapkernel.plots.coverage import CoverageDisplay
+from gapkernel.plots.information import ValueOfInformationDisplay
+from gapkernel.plots.patterns import PatternDisplay
+from gapkernel.plots.ranks import CriticalDifferenceDisplay
 
-__all__ = ["ChainDisplay"]
+__all__ = [
+    "ChainDisplay",
+    "CoverageDisplay",
+    "CriticalDifferenceDisplay",
+    "PatternDisplay",
+    "PredictionBandDisplay",
+    "ValueOfInformationDisplay",
+]

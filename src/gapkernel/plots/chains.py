@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.imputation.coding import column_index
+from gapkernel.plots.canvas import pyplot
 
 
 class ChainDisplay:
@@ -84,10 +85,7 @@ class ChainDisplay:
         self : ChainDisplay
         """
         if axes is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError("ChainDisplay needs matplotlib: pip install gapkernel[plots].") from error
+            plt = pyplot("ChainDisplay")
             size = (8, 1 + 1.8 * len(self.names))
             _, axes = plt.subplots(len(self.names), 2, figsize=size, sharex=True, squeeze=False, layout="constrained")
         axes = np.asarray(axes).reshape(len(self.names), 2)

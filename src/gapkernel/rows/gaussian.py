@@ -8,6 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from gapkernel.compute.blocks import scale_blocks
+from gapkernel.compute.quadratic import quadratic_forms
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianRows:
@@ -76,6 +79,11 @@ class GaussianRows:
         """Number of columns."""
         return self.means.shape[1]
 
+    @property
+    def dense(self) -> GaussianRows:
+        """These laws with their covariances written out: as they are."""
+        return self
+
     @cached_property
     def gap_start(self) -> np.ndarray:
         """Where the gaps of each law begin when all are listed; one entry more than there are laws."""
@@ -95,6 +103,16 @@ class GaussianRows:
     def total_variance(self) -> np.ndarray:
         """Trace of each row's covariance: how much is unknown about it."""
         return np.array([block.trace() for _, block in self._blocks()])[self.law]
+
+    def quadratic(self, directions) -> np.ndarray:
+        """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
+        directions = np.ascontiguousarray(np.transpose(directions), dtype=np.float64)
+        if directions.ndim != 2 or len(directions) != self.n_features:
+            raise ValueError(f"directions must have {self.n_features} columns, got shape {directions.T.shape}.")
+        out = np.empty((len(self.gaps), directions.shape[1]))
+        gap_columns = np.nonzero(self.gaps)[1]
+        quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
+        return out[self.law]
 
     def covariance_of(self, i: int) -> np.ndarray:
         """The covariance of row ``i`` over all columns, zero outside its gaps."""
@@ -138,6 +156,15 @@ class GaussianRows:
             _flatten(blocks),
         )
 
+    def scale(self, factors) -> GaussianRows:
+        """The laws of the rows with every column multiplied by its factor; gaps and laws stay where they are."""
+        factors = np.asarray(factors, dtype=np.float64)
+        if factors.shape != (self.n_features,):
+            raise ValueError(f"factors must have one entry for each of {self.n_features} columns, got {factors.shape}.")
+        covariance = np.array(self.covariance)
+        scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
+        return GaussianRows(self.means * factors, self.law, self.gaps, covariance)
+
     def map(self, matrix, offset=0.0) -> GaussianRows:
         """The laws of ``matrix @ x + offset``."""
         matrix = np.asarray(matrix, dtype=np.float64)
@@ -151,6 +178,17 @@ class GaussianRows:
             mapped = image[gaps[k]] @ block @ image[gaps[k]].T
             blocks.append(0.5 * (mapped + mapped.T))
         return GaussianRows(self.means @ matrix.T + offset, self.law.copy(), gaps, _flatten(blocks))
+
+    def draws(self, n_draws: int, random: np.random.RandomState) -> np.ndarray:
+        """Completions of all rows drawn from their laws, (n_draws, n_rows, n_features)."""
+        draws = np.repeat(self.means[None], n_draws, axis=0)
+        noise = random.standard_normal(draws.shape)
+        for members, columns, covariance in self.by_pattern():
+            if len(columns):
+                values, vectors = np.linalg.eigh(covariance)
+                root = vectors * np.sqrt(np.maximum(values, 0.0))
+                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+        return draws
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for k, gaps in enumerate(self.gaps):

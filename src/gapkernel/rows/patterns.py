@@ -29,7 +29,11 @@ class Patterns:
         if missing.shape[1] == 0:
             return cls(gaps=missing[:1], index=np.zeros(len(missing), np.int64))
         packed = np.ascontiguousarray(np.packbits(missing, axis=1))
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        keys: np.ndarray = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        if packed.shape[1] <= 8:  # numbers sort many times faster than bytes
+            words = np.zeros((len(packed), 8), np.uint8)
+            words[:, : packed.shape[1]] = packed
+            keys = words.view(">u8").ravel().astype(np.uint64)
         _, first, index = np.unique(keys, return_index=True, return_inverse=True)
         return cls(gaps=np.ascontiguousarray(missing[first]), index=index.reshape(-1))
 

@@ -1,0 +1,164 @@
+"""Tables that do not fit in memory, read batch by batch."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+
+class Batches(ABC):
+    """A table read batch by batch, as often as needed; made by `batches`."""
+
+    n_rows: int | None = None
+    """Number of rows, None if only reading can tell."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[tuple]:
+        """(X, y) or (X, y, sample_weight) for each batch."""
+
+
+class FunctionBatches(Batches):
+    """Batches that a function gives."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+
+    def __iter__(self) -> Iterator[tuple]:
+        return iter(self.function())
+
+
+class ArrayBatches(Batches):
+    """Slices of an array."""
+
+    def __init__(self, array: np.ndarray, target: np.ndarray | None, batch_size: int):
+        self.array = array
+        self.target = target
+        self.batch_size = batch_size
+        self.n_rows = len(array)
+
+    def __iter__(self) -> Iterator[tuple]:
+        for i in range(0, len(self.array), self.batch_size):
+            rows = slice(i, i + self.batch_size)
+            yield self.array[rows], None if self.target is None else self.target[rows]
+
+
+class FileBatches(Batches):
+    """Frames read from Parquet and CSV files."""
+
+    def __init__(self, paths: list[Path], target: str | None, batch_size: int):
+        self.paths = paths
+        self.target = target
+        self.batch_size = batch_size
+        self.n_rows = sum(map(_parquet_rows, paths)) if all(p.suffix == ".parquet" for p in paths) else None
+
+    def __iter__(self) -> Iterator[tuple]:
+        for path in self.paths:
+            for frame in READERS[path.suffix](path, self.batch_size):
+                if self.target is None:
+                    yield frame, None
+                elif self.target not in frame.columns:
+                    raise ValueError(f"{path.name} has no column {self.target!r}. It has {list(frame.columns)}.")
+                else:
+                    yield frame.drop(columns=self.target), frame[self.target].to_numpy()
+
+
+def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
+    """A table read batch by batch, for tables that do not fit in memory.
+
+    Parameters
+    ----------
+    source : path, list of paths, array or function
+        Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
+        memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
+        (X, y) or (X, y, sample_weight): it is called anew each time the table is read.
+    target : str, path or array, default=None
+        The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
+    batch_size : int, default=65_536
+        Most rows in one batch. It changes no result beyond rounding.
+
+    Returns
+    -------
+    batches : Batches
+        Iterating gives (X, y) for each batch. `FourierClassifier`, `FourierRegressor`, `FourierFeatures` and `Nystroem`
+        fit it; every kernel machine predicts it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import gapkernel as gk
+    >>> X, y = np.arange(10.0).reshape(5, 2), np.array([0, 0, 0, 1, 1])
+    >>> [len(part) for part, _ in gk.batches(X, y, batch_size=2)]
+    [2, 2, 1]
+    >>> gk.FourierClassifier(16).fit(gk.batches(X, y, batch_size=2)).predict(X)
+    array([0, 0, 0, 1, 1])
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
+    if callable(source):
+        if target is not None:
+            raise ValueError("A function gives its targets itself, as (X, y): leave target out.")
+        return FunctionBatches(source)
+    if _is_path(source) or (isinstance(source, list | tuple) and all(map(_is_path, source)) and source):
+        paths = _listed(source)
+        if paths[0].suffix != ".npy":
+            if target is not None and not isinstance(target, str):
+                raise ValueError(f"target must be the name of a column of the files, got {type(target).__name__}.")
+            return FileBatches(paths, target, batch_size)
+        if len(paths) > 1:
+            raise ValueError("Give one .npy file, or several Parquet or CSV files.")
+        source = np.load(paths[0], mmap_mode="r")
+    if not isinstance(source, np.ndarray) or source.ndim != 2:
+        raise ValueError("source must be a path, a list of paths, an array (n_rows, n_columns) or a function.")
+    if _is_path(target):
+        target = np.load(target, mmap_mode="r")
+    if target is not None and len(target) != len(source):
+        raise ValueError(f"The target has {len(target)} values, but the table has {len(source)} rows.")
+    return ArrayBatches(source, target, batch_size)
+
+
+def _is_path(value) -> bool:
+    return isinstance(value, str | Path)
+
+
+def _listed(source) -> list[Path]:
+    given = [Path(source)] if _is_path(source) else [Path(path) for path in source]
+    paths = [
+        file
+        for path in given
+        for file in (sorted(f for f in path.iterdir() if f.suffix in READERS) if path.is_dir() else [path])
+    ]
+    for path in paths:
+        if path.suffix not in (*READERS, ".npy"):
+            raise ValueError(f"{path.name}: only .parquet, .csv and .npy files can be read in batches.")
+        if not path.exists():
+            raise ValueError(f"There is no file {path}.")
+    if not paths:
+        raise ValueError(f"There is no .parquet or .csv file in {source}.")
+    return paths
+
+
+def _parquet_rows(path: Path) -> int:
+    import pyarrow.parquet as parquet
+
+    return parquet.read_metadata(path).num_rows
+
+
+def _parquet(path: Path, batch_size: int) -> Iterator:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size):
+            yield batch.to_pandas()
+
+
+def _csv(path: Path, batch_size: int) -> Iterator:
+    import pandas as pd
+
+    with pd.read_csv(path, chunksize=batch_size) as chunks:
+        yield from chunks
+
+
+READERS = {".parquet": _parquet, ".csv": _csv}

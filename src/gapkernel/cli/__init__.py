@@ -1,0 +1,32 @@
+"""The command ``gapkernel``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and leave the process: status 0, or 2 with one line on stderr that says what is wrong."""
+    from gapkernel.cli.complaints import Complaint
+
+    try:
+        from gapkernel.cli.app import UsageError, app
+    except ImportError as error:
+        _leave(f'The command needs {error.name}: pip install "gapkernel[cli]"')
+    try:
+        arguments = sys.argv[1:] if arguments is None else arguments
+        sys.exit(app(arguments or ["--help"], prog_name="gapkernel", standalone_mode=False))
+    except UsageError as error:
+        _leave(f"{error.format_message()} See: gapkernel --help")
+    except (Complaint, ValueError, MemoryError, RuntimeError, OSError) as error:  # the library's complaints, too
+        _leave(error)
+    except ImportError as error:
+        _leave(f'This needs {error.name}: pip install "gapkernel[cli]"')
+    except KeyboardInterrupt:
+        print("gapkernel: stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+def _leave(message) -> None:
+    print("gapkernel:", " ".join(str(message).split()), file=sys.stderr)
+    sys.exit(2)

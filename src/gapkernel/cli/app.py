@@ -1,0 +1,118 @@
+"""The commands and their options; the work is done in the modules that each one names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps it
+
+app = typer.Typer(
+    help="Kernel machines that learn from tables with gaps, at fit and at predict, without an imputation step.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Data = Annotated[Path, Argument(help="A CSV (UTF-8) or Parquet file; an empty cell, NA or ? is a gap.")]
+Target = Annotated[str, Option("--target", "-t", help="The column to predict.")]
+Task = Annotated[str, Option("--task", help="auto, classification or regression.")]
+Drop = Annotated[list[str], Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated.")]
+Category = Annotated[list[str], Option("--category", metavar="COLUMN", help="Its numbers are codes; may be repeated.")]
+GapMarks = Annotated[list[str], Option("--na", metavar="TEXT", help="Further text that marks a gap; may be repeated.")]
+
+
+@app.command()
+def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks = []) -> None:  # noqa: B006
+    """Show where a table has gaps: by column, and by pattern."""
+    from gapkernel.cli.describing import describe
+
+    describe(data, drop=drop, categories=category, gap_marks=na)
+
+
+@app.command()
+def compare(
+    data: Annotated[Path | None, Argument(help="A CSV or Parquet file; without one, the Palmer penguins.")] = None,
+    target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
+    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path(
+        "comparison.html"
+    ),
+    task: Task = "auto",
+    rows: Annotated[int, Option(help="Compare on a sample of at most so many rows.")] = 1000,
+    quick: Annotated[bool, Option("--quick", help="One cross-validation, one share of hidden cells.")] = False,
+    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+    drop: Drop = [],  # noqa: B006
+    category: Category = [],  # noqa: B006
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Compare machines on a table and write a page about it."""
+    from gapkernel.cli.comparing import compare
+
+    compare(
+        data, target, out, task=task, rows=rows, quick=quick, n_jobs=jobs, drop=drop, categories=category, gap_marks=na
+    )
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Target,
+    out: Annotated[Path, Option("--out", "-o", help="The file to write, by custom NAME.skops.")],
+    machine: Annotated[str, Option("--machine", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
+    task: Task = "auto",
+    rows: Annotated[int, Option(help="Fit to a sample of at most so many rows.")] = 5000,
+    drop: Drop = [],  # noqa: B006
+    category: Category = [],  # noqa: B006
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Fit a machine to a table and save it.
+
+    Its settings are chosen by cross-validation; a classifier learns probabilities, too.
+    """
+    from gapkernel.cli.fitting import fit
+
+    fit(data, target, out, machine=machine, task=task, rows=rows, drop=drop, categories=category, gap_marks=na)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, Argument(help="A file that fit wrote.")],
+    data: Data,
+    out: Annotated[Path, Option("--out", "-o", help="The CSV file to write.")],
+    absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
+    na: GapMarks = [],  # noqa: B006
+) -> None:
+    """Predict the rows of a table by a saved machine.
+
+    Writes a class with probabilities, or a value, and the share of the row that was missing.
+    """
+    from gapkernel.cli.predicting import predict
+
+    predict(model, data, out, absent_as_gaps=absent_as_gaps, gap_marks=na)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, Argument(help="expected-kernel, ehk, cccp, microbiology or genrbf.")],
+    full: Annotated[bool, Option("--full/--quick", help="All of it, or a part that takes a few minutes.")] = False,
+    data_dir: Annotated[Path | None, Option(help="Folder of data sets; GAPKERNEL_DATA or OpenML otherwise.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Folder for tables, figures and results.")] = None,
+    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+) -> None:
+    """Repeat the experiments of a paper."""
+    from gapkernel.experiments import reproduce
+
+    reproduce(paper, quick=not full, data_dir=data_dir, out=out, n_jobs=jobs)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, Argument(help="Benchmarks to run; all of them by default.")] = None,
+) -> None:
+    """Run the benchmarks, in a copy of the repository."""
+    from gapkernel.cli.benching import bench
+
+    bench(names or [])

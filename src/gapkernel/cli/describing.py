@@ -1,0 +1,119 @@
+"""``gapkernel describe``: where a table has gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from gapkernel.cli.complaints import UnusableColumn
+from gapkernel.cli.reading import looks_like_a_row_number, read_raw, typed, without
+from gapkernel.missingness import summary
+
+MOST_PATTERNS = 12
+WIDEST_PATTERN = 40
+LONGEST_NAME = 24
+LONGEST_LIST = 24
+LOOK: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False, "header_style": "bold"}
+
+
+def describe(data, *, drop=(), categories=(), gap_marks=(), console=None) -> None:
+    """Show the gaps of a file; of columns that no machine can learn from, too."""
+    console = console or Console()
+    columns, unusable = {}, []
+    for name, values in without(read_raw(data, gap_marks), drop, data).items():
+        try:
+            columns[name] = typed(values, is_category=name in categories)
+        except UnusableColumn as error:
+            columns[name] = values
+            unusable.append(str(error))
+    show_gaps(pd.DataFrame(columns), str(data), console)
+    for complaint in unusable:
+        console.print(f"[yellow]To learn from it:[/] {escape(complaint)}")
+
+
+def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
+    """Show the gaps of a frame: in all, by column, by pattern."""
+    gaps = summary(frame)
+    console.print(
+        f"[bold]{name}[/]: {gaps.n_rows} rows, {gaps.n_columns} columns. {gaps.n_gaps} cells are missing "
+        f"({gaps.gap_fraction:.1%}); {gaps.n_complete_rows} rows are complete "
+        f"({gaps.n_complete_rows / gaps.n_rows:.0%}).",
+        highlight=False,
+    )
+    console.print(_columns(frame, gaps))
+    if gaps.n_gaps:
+        console.print(_patterns(gaps))
+    for column in frame:
+        if looks_like_a_row_number(frame[column]):
+            console.print(f"[yellow]Note:[/] '{column}' looks like a row number, which no machine should learn from.")
+
+
+def _columns(frame: pd.DataFrame, gaps) -> Table:
+    table = Table(title="\nColumns", **LOOK)
+    table.add_column("column", no_wrap=True, max_width=LONGEST_NAME)
+    for name, width in (("gaps", 4), ("", 5), ("", 8), ("influx", 6), ("outflux", 7)):
+        table.add_column(name, no_wrap=True, min_width=width, justify="left" if width == 8 else "right")
+    table.add_column("holds", no_wrap=True)
+    most = max(1, gaps.column_gaps.max())
+    for k, name in enumerate(frame):
+        count = int(gaps.column_gaps[k])
+        share = f"{count / gaps.n_rows:.1%}" if count else ""
+        bar = Text(_bar(count / most, 8), style="red")
+        influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
+        table.add_row(Text(name), str(count or "·"), share, bar, influx, outflux, Text(_content(frame[name])))
+    table.caption = (
+        "influx: how well its gaps can be learned from the other columns; outflux: how well it can help to fill theirs"
+    )
+    table.caption_justify = "left"
+    return table
+
+
+def _patterns(gaps) -> Table:
+    table = Table(
+        title="\nPatterns: what is missing together",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+    )
+    shown = range(min(len(gaps.patterns), MOST_PATTERNS))
+    wide = gaps.n_columns > WIDEST_PATTERN
+    for name in ("rows", "", "missing" if wide else "■ seen  · missing", "" if wide else "missing"):
+        table.add_column(name, justify="right" if name == "rows" else "left", overflow="fold")
+    for k in shown:
+        missing = [gaps.names[j] for j in range(gaps.n_columns) if gaps.patterns.gaps[k, j]]
+        listed = ", ".join(missing[:6]) + (f" and {len(missing) - 6} more" if len(missing) > 6 else "")
+        cells = Text()
+        for gap in gaps.patterns.gaps[k]:
+            cells.append("·" if gap else "■", style="red" if gap else "cyan")
+        count = int(gaps.patterns.counts[k])
+        bar = Text(_bar(count / gaps.patterns.counts[0], 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
+        table.add_row(str(count), bar, *([Text(listed or "nothing")] if wide else [cells, Text(listed or "nothing")]))
+    if len(gaps.patterns) > MOST_PATTERNS:
+        rest = gaps.patterns.counts[MOST_PATTERNS:]
+        table.caption, table.caption_justify = f"and {len(rest)} further patterns with {rest.sum()} rows", "left"
+    return table
+
+
+def _content(values: pd.Series) -> str:
+    """What a column holds, in a few words."""
+    if values.isna().all():
+        return "nothing"
+    if not pd.api.types.is_numeric_dtype(values):
+        levels = sorted(set(values.dropna()))
+        listed = ", ".join(levels)
+        return listed if len(listed) <= LONGEST_LIST else f"{len(levels)} different texts"
+    return f"{values.min():.5g} to {values.max():.5g}"
+
+
+def _bar(share: float, width: int) -> str:
+    """A bar of blocks, in eighths of a character."""
+    eighths = round(8 * width * share)
+    if share > 0:
+        eighths = max(1, eighths)
+    return "█" * (eighths // 8) + ("" if eighths % 8 == 0 else "▏▎▍▌▋▊▉"[eighths % 8 - 1])

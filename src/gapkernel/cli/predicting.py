@@ -1,0 +1,94 @@
+"""``gapkernel predict``: from a saved model and a table to a table of predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+
+from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.fitting import FORMAT
+from gapkernel.cli.reading import numbers, read_raw
+from gapkernel.persistence import load
+
+MISSING = "share_missing"
+
+
+def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:
+    """Predict the rows of ``data`` by the model in the file ``model``, and write them to ``out``."""
+    console = console or Console()
+    saved = read_model(model)
+    if not out.parent.is_dir():
+        raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
+    X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
+    predictions(saved, X).to_csv(out, index=False)
+    for note in notes:
+        console.print(f"[yellow]Note:[/] {note}")
+    gaps = X.isna().to_numpy()
+    console.print(
+        f"'{saved['target']}' predicted for {len(X)} rows, {int(gaps.any(axis=1).sum())} of them with gaps "
+        f"({gaps.mean():.1%} of the cells). [bold]{out}[/] is written."
+    )
+
+
+def read_model(path: Path) -> dict:
+    """What ``gapkernel fit`` saved."""
+    if not path.is_file():
+        raise Complaint(f"There is no file {path}.")
+    saved = load(path)
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        raise Complaint(f"{path} was not written by gapkernel fit, or by another version of it.")
+    return saved
+
+
+def predictions(saved: dict, X: pd.DataFrame) -> pd.DataFrame:
+    """For each row of ``X`` the prediction, the probability of each class, and the share that was missing."""
+    model = saved["model"]
+    columns = {saved["target"]: model.predict(X)}
+    if saved["task"] == "classification":
+        chances = model.predict_proba(X)
+        columns[saved["target"]] = model.classes_[chances.argmax(axis=1)]  # the class that the probabilities favour
+        columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(model.classes_)}
+    return pd.DataFrame({**columns, MISSING: X.isna().to_numpy().mean(axis=1).round(6)})
+
+
+def prepared(frame: pd.DataFrame, saved: dict, path, *, absent_as_gaps: bool) -> tuple[pd.DataFrame, list[str]]:
+    """New rows as the model knows its columns; what it does not know is a gap, or a complaint."""
+    absent = [name for name in saved["columns"] if name not in frame]
+    if absent and not absent_as_gaps:
+        names = ", ".join(f"'{name}'" for name in absent)
+        raise Complaint(
+            f"{path} does not have {names}, which the model was fitted with. Add the column (its cells may be empty), "
+            f"or let it be a gap in every row: --absent-as-gaps."
+        )
+    notes = [f"No column '{name}': a gap in every row." for name in absent]
+    X = {}
+    for name in saved["columns"]:
+        values = frame[name] if name in frame else pd.Series(np.nan, frame.index, name=name)
+        X[name], note = _as_known(values, saved["levels"].get(name), path)
+        notes += note
+    return pd.DataFrame(X), notes
+
+
+def _as_known(values: pd.Series, levels: list[str] | None, path) -> tuple[pd.Series, list[str]]:
+    """One column with the type it had at fit."""
+    seen = values.notna()
+    if levels is None:
+        known = numbers(values)
+        wrong = values[seen & known.isna()]
+        if len(wrong):
+            raise Complaint(
+                f"Column '{values.name}' of {path} holds '{wrong.iloc[0]}' in row {wrong.index[0] + 1}, but it held "
+                f'numbers when the model was fitted. If that marks a gap, say so: --na "{wrong.iloc[0]}".'
+            )
+        return known, []
+    text = values.map(_text, na_action="ignore").astype(object)
+    unknown = sorted(set(text[seen]) - set(levels))
+    note = [f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."] if unknown else []
+    return text.where(text.isin(levels), None).astype(pd.CategoricalDtype(levels)), note
+
+
+def _text(value) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

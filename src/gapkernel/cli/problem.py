@@ -1,0 +1,145 @@
+"""What is to be predicted from what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from gapkernel.cli.complaints import Complaint, unknown_column
+from gapkernel.cli.reading import looks_like_a_row_number, read_frame
+
+FEWEST_ROWS_OF_A_CLASS = 5
+MOST_CLASSES = 50
+TASKS = ("auto", "classification", "regression")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table to learn from.
+
+    Attributes
+    ----------
+    name : str
+        What the table is called.
+    X : DataFrame
+        Numbers and categories with gaps.
+    y : ndarray
+        Classes as text, or numbers.
+    target : str
+        The column that ``y`` was.
+    task : {"classification", "regression"}
+    notes : list of str
+        What a person should know about how the table was read.
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: np.ndarray
+    target: str
+    task: str
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, rows: np.ndarray, note: str) -> Problem:
+        """Some of the rows."""
+        X = self.X.iloc[rows].reset_index(drop=True)
+        return Problem(self.name, X, self.y[rows], self.target, self.task, [*self.notes, note])
+
+
+def read_problem(path, target: str, *, task="auto", drop=(), categories=(), gap_marks=()) -> Problem:
+    """The problem in a file; everything that cannot be learned from is a complaint."""
+    drop = [name for name in drop if name != target]
+    frame = read_frame(path, drop=drop, categories=categories, gap_marks=gap_marks, target=target)
+    return problem_of(frame, target, name=Path(path).name, task=task)
+
+
+def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> Problem:
+    """The problem in a typed frame."""
+    if task not in TASKS:
+        raise Complaint(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
+    if target not in frame:
+        raise unknown_column(target, frame.columns, name)
+    notes = []
+    known = frame[target].notna()
+    if not known.any():
+        raise Complaint(f"The target '{target}' has no value in any row.")
+    if not known.all():
+        notes.append(f"{_rows((~known).sum())} without a value of '{target}' left out.")
+    X, y = frame.loc[known].drop(columns=target).reset_index(drop=True), frame.loc[known, target]
+    empty = [column for column in X if X[column].isna().all()]
+    if empty:
+        notes.append(f"No value at all in {_quoted(empty)}: left out.")
+        X = X.drop(columns=empty)
+    if not X.shape[1]:
+        raise Complaint(f"There is no column to predict '{target}' from.")
+    notes += [
+        f"'{column}' looks like a row number. If it is one, leave it out: --drop \"{column}\"."
+        for column in X
+        if looks_like_a_row_number(X[column])
+    ]
+    if y.nunique() < 2:
+        raise Complaint(f"The target '{target}' has one value only, {y.iloc[0]}, so there is nothing to predict.")
+    task = _task_of(y) if task == "auto" else task
+    if task == "regression":
+        return Problem(name, X, _as_numbers(y), target, task, notes)
+    return Problem(name, X, _as_classes(y), target, task, notes)
+
+
+def at_most(problem: Problem, rows: int) -> Problem:
+    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square."""
+    if rows < 50:
+        raise Complaint(f"--rows must be at least 50, got {rows}.")
+    if len(problem.y) <= rows:
+        return problem
+    classes = problem.y if problem.task == "classification" else None
+    kept, _ = train_test_split(np.arange(len(problem.y)), train_size=rows, random_state=0, stratify=classes)
+    return problem.take(
+        np.sort(kept), f"{rows} of {len(problem.y)} rows are used, drawn at random; --rows changes the number."
+    )
+
+
+def _task_of(y: pd.Series) -> str:
+    """Text is classes; numbers are classes if they are whole and at most ten."""
+    if isinstance(y.dtype, pd.CategoricalDtype):
+        return "classification"
+    few_and_whole = y.nunique() <= 10 and bool((y == y.round()).all())
+    return "classification" if few_and_whole else "regression"
+
+
+def _as_numbers(y: pd.Series) -> np.ndarray:
+    if isinstance(y.dtype, pd.CategoricalDtype):
+        raise Complaint(f"The target '{y.name}' holds text such as '{y.iloc[0]}', so it cannot be a regression.")
+    if len(y) < 10:
+        raise Complaint(f"{_rows(len(y))} with a value of '{y.name}' are too few to learn from: 10 are needed.")
+    return y.to_numpy(dtype=np.float64)
+
+
+def _as_classes(y: pd.Series) -> np.ndarray:
+    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(_plain)
+    counts = labels.value_counts()
+    if len(counts) > MOST_CLASSES:
+        raise Complaint(
+            f"The target '{y.name}' has {len(counts)} classes; at most {MOST_CLASSES} can be compared. Merge classes, "
+            f"or choose another target."
+        )
+    if counts.min() < FEWEST_ROWS_OF_A_CLASS:
+        raise Complaint(
+            f"The class '{counts.idxmin()}' of '{y.name}' has {_rows(counts.min())}; every class needs at least "
+            f"{FEWEST_ROWS_OF_A_CLASS}. Merge it with another class, or leave its rows out."
+        )
+    return labels.to_numpy(dtype=object)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _rows(count) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _quoted(names) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,179 @@
+"""From a file to a typed frame: numbers as float64, everything else as categories of text, NaN in the gaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from gapkernel.cli.complaints import Complaint, UnusableColumn, all_of, unknown_column
+
+GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
+"""Text that means a gap, as in R, pandas, SQL and the older data archives."""
+
+SEPARATORS = ",;\t|"
+MOST_LEVELS = 100
+DATES = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?",
+    r"\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})([T ].*)?",
+    r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?",
+    r"\d{1,2}[- ][A-Za-z]{3,9}\.?,?[- ]\d{2,4}",
+    r"[A-Za-z]{3,9}\.? \d{1,2},? \d{4}",
+)
+
+
+def read_raw(path, gap_marks=()) -> pd.DataFrame:
+    """The file as it is: a CSV file (any common separator, UTF-8) as text, a Parquet file with its own types."""
+    path = Path(path)
+    if path.is_dir():
+        raise Complaint(f"{path} is a folder. Name a CSV or Parquet file.")
+    if not path.is_file():
+        raise Complaint(f"There is no file {path}.")
+    frame = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
+    if frame.shape[1] == 0:
+        raise Complaint(f"{path} is empty.")
+    if len(frame) == 0:
+        raise Complaint(f"{path} has a header line but no rows.")
+    frame.columns = [str(name).strip() for name in frame.columns]
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise Complaint(f"{path} has more than one column named '{repeated[0]}'. Give each column a name of its own.")
+    marks = set(GAP_MARKS).union(gap_marks)
+    for name in frame:
+        if not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+            frame[name] = _as_text(frame[name], marks)
+    return frame
+
+
+def read_frame(path, *, drop=(), categories=(), gap_marks=(), target=None) -> pd.DataFrame:
+    """The file as a frame of numbers and categories; a column of dates, free text or mixtures is a complaint.
+
+    Parameters
+    ----------
+    path : str or Path
+    drop : sequence of str
+        Columns to leave out.
+    categories : sequence of str
+        Columns of numbers that are codes of categories.
+    gap_marks : sequence of str
+        Further text that means a gap.
+    target : str, default=None
+        The column to predict: its text is classes, however many.
+    """
+    frame = without(read_raw(path, gap_marks), drop, path)
+    for name in categories:
+        if name not in frame:
+            raise unknown_column(name, frame.columns, path)
+    columns, unusable = {}, []
+    for name in frame:
+        try:
+            columns[name] = typed(frame[name], is_category=name in categories, is_target=name == target)
+        except UnusableColumn as complaint:
+            unusable.append(complaint)
+    if unusable:
+        raise all_of(unusable)
+    return pd.DataFrame(columns)
+
+
+def without(frame: pd.DataFrame, drop, path) -> pd.DataFrame:
+    """The frame without some columns."""
+    for name in drop:
+        if name not in frame:
+            raise unknown_column(name, frame.columns, path)
+    frame = frame.drop(columns=list(drop))
+    if not frame.shape[1]:
+        raise Complaint("Every column was dropped, so nothing is left.")
+    return frame
+
+
+def numbers(values: pd.Series) -> pd.Series:
+    """The values as float64, NaN where a value is missing or not a number."""
+    parsed = pd.to_numeric(values, errors="coerce").astype("float64")
+    if np.isinf(parsed).any():
+        raise UnusableColumn(str(values.name), "infinity", "Leave the cell empty to make it a gap.")
+    return parsed
+
+
+def looks_like_a_row_number(values: pd.Series) -> bool:
+    """Whether the column counts its rows: whole numbers, no gap, each value once."""
+    if not pd.api.types.is_numeric_dtype(values) or values.isna().any() or len(values) < 10:
+        return False
+    whole = bool((values == values.round()).all())
+    return whole and values.is_unique and float(values.max() - values.min()) < 2 * len(values)
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = file.readline()
+            while header and not header.strip():
+                header = file.readline()
+        if not header:
+            raise Complaint(f"{path} is empty.")
+        separator = max(SEPARATORS, key=header.count)
+        return pd.read_csv(
+            path, sep=separator, dtype=str, keep_default_na=False, na_values=[], encoding="utf-8-sig", compression=None
+        )
+    except UnicodeDecodeError as error:
+        raise Complaint(
+            f"{path} is not UTF-8 text (byte 0x{error.object[error.start]:02x} at place {error.start}). "
+            f"Save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        ) from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise Complaint(f"{path} is not a table: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (ValueError, OSError) as error:  # pyarrow's errors derive from these
+        raise Complaint(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
+
+
+def _as_text(values: pd.Series, marks: set[str]) -> pd.Series:
+    """Text without blanks around it, None in the gaps."""
+    text = values.astype(object).where(values.notna(), None)
+    text = text.map(lambda value: None if value is None or str(value).strip() in marks else str(value).strip())
+    return text.astype(object)
+
+
+def typed(values: pd.Series, *, is_category=False, is_target=False) -> pd.Series:
+    """A column as numbers where all its values are, else as categories."""
+    seen = values.dropna()
+    if pd.api.types.is_numeric_dtype(values):
+        return _as_levels(values.map(_plain_number, na_action="ignore")) if is_category else numbers(values)
+    if is_category or not len(seen):
+        return _as_levels(values) if is_category else pd.Series(np.nan, values.index, name=values.name)
+    parsed = pd.to_numeric(seen, errors="coerce")
+    if parsed.notna().all():
+        return numbers(values)
+    if is_target:
+        return _as_levels(values)
+    name, levels = values.name, seen.nunique()
+    text = seen[parsed.isna()]
+    mostly_numbers = parsed.notna().mean() > 0.5
+    if not mostly_numbers and _are_dates(text):
+        advice = "Turn them into numbers, for example days since a fixed day."
+        raise UnusableColumn(name, f"dates or times such as '{text.iloc[0]}'", advice)
+    if mostly_numbers and levels > 20:
+        advice = f'If that marks a gap, say so: --na "{text.iloc[0]}".'
+        raise UnusableColumn(name, f"numbers mixed with text such as '{text.iloc[0]}'", advice)
+    if levels > MOST_LEVELS or (levels > 10 and levels > len(seen) / 2):
+        raise UnusableColumn(name, f"free text or identifiers, {levels} different ones in {len(seen)} rows")
+    return _as_levels(values)
+
+
+def _as_levels(values: pd.Series) -> pd.Series:
+    """A column of categories with sorted levels of text."""
+    levels = sorted({str(value) for value in values.dropna()})
+    return values.map(str, na_action="ignore").astype(pd.CategoricalDtype(levels))
+
+
+def _plain_number(value) -> str:
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _are_dates(text: pd.Series) -> bool:
+    pattern = "|".join(f"(?:{date})" for date in DATES)
+    return bool(len(text)) and text.str.fullmatch(pattern).mean() > 0.9

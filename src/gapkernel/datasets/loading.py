@@ -1,0 +1,173 @@
+"""The public data sets of the papers, from a local folder or from OpenML."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gapkernel.datasets.synthetic import _pandas
+
+ENVIRONMENT = "GAPKERNEL_DATA"
+
+
+class Dataset(NamedTuple):
+    """Columns and target; unpacks as ``X, y``.
+
+    Attributes
+    ----------
+    X : DataFrame or ndarray
+        Numbers as float64, categories as pandas categories of text; gaps as NaN. USPS is an array.
+    y : ndarray
+        Classes as the file has them, or numbers.
+    """
+
+    X: Any
+    y: np.ndarray
+
+
+class OnOpenML(NamedTuple):
+    """Where OpenML has a data set, and what it must look like."""
+
+    id: int
+    shape: tuple[int, int]
+    class_counts: tuple[int, ...]
+    drop: tuple[str, ...] = ()
+
+
+OPENML = {
+    "australian": OnOpenML(40981, (690, 14), (307, 383)),
+    "banknote": OnOpenML(1462, (1372, 4), (610, 762)),
+    "breast_wisconsin": OnOpenML(15, (699, 9), (241, 458)),
+    "climate_crashes": OnOpenML(40994, (540, 18), (46, 494), ("V1", "V2", "Study", "Run")),
+    "heart_statlog": OnOpenML(53, (270, 13), (120, 150)),
+    "ionosphere": OnOpenML(59, (351, 34), (126, 225)),
+    "pima": OnOpenML(37, (768, 8), (268, 500)),
+    "credit_crx": OnOpenML(29, (690, 15), (307, 383)),
+    "house_votes": OnOpenML(56, (435, 16), (168, 267)),
+}
+LOCAL_ONLY = (
+    "horse_colic_23",
+    "horse_colic_24",
+    "liver_disorders",
+    "primary_tumor",
+    "servo",
+    "usps",
+    "water_treatment",
+)
+"""OpenML has these in another form (other columns, another target, no split), or not at all."""
+
+
+def available(data_dir=None) -> tuple[str, ...]:
+    """Names that `load` knows: those of the local folder, if there is one, and those on OpenML."""
+    folder = local_folder(data_dir)
+    return tuple(sorted({*OPENML, *LOCAL_ONLY, *(_index(folder) if folder else ())}))
+
+
+def load(name, data_dir=None) -> Dataset:
+    """A data set of the papers.
+
+    Parameters
+    ----------
+    name : str
+        One of `available`, for example "heart_statlog", "horse_colic_24", "servo", "usps".
+    data_dir : path, default=None
+        A folder with an ``index.json`` that lists its files, their columns and their checksums. None is the folder that
+        the environment variable GAPKERNEL_DATA names. Without a folder the data come from OpenML, through
+        scikit-learn's cache.
+
+    Returns
+    -------
+    dataset : Dataset
+        ``X, y = load(name)``. Rows without a target are left out. The first 7291 rows of "usps" are its training
+        part; its grey levels go from -1 to 1.
+
+    Examples
+    --------
+    >>> from gapkernel.datasets import load
+    >>> X, y = load("heart_statlog")  # doctest: +SKIP
+    """
+    folder = local_folder(data_dir)
+    if folder is not None:
+        index = _index(folder)
+        if name in index:
+            return _from_folder(folder, name, index[name])
+    known = available(data_dir)
+    if name not in known:
+        raise ValueError(f"There is no data set {name!r}. Known are {', '.join(known)}.")
+    if name not in OPENML:
+        where = f"in {folder}" if folder else f"(set {ENVIRONMENT} or pass data_dir)"
+        raise FileNotFoundError(
+            f"The data set {name!r} is read from a local folder only, and it is not there {where}: "
+            f"OpenML does not have it in the form of the paper."
+        )
+    return _from_openml(name, OPENML[name])
+
+
+def local_folder(data_dir=None) -> Path | None:
+    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given."""
+    given = data_dir if data_dir is not None else os.environ.get(ENVIRONMENT)
+    if not given:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        origin = "data_dir" if data_dir is not None else ENVIRONMENT
+        raise FileNotFoundError(f"{origin} names the folder {str(given)!r}, which does not exist.")
+    return folder
+
+
+def _index(folder: Path) -> dict:
+    path = folder / "index.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"The data folder {str(folder)!r} has no index.json that lists its data sets.")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
+    path = folder / entry["file"]
+    if not path.is_file():
+        raise FileNotFoundError(f"The data set {name!r} should be {entry['file']!r} in {str(folder)!r}; it is missing.")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != entry["sha256"]:
+        raise ValueError(f"{path.name} is not the file that index.json describes: its SHA-256 differs. Fetch it again.")
+    if path.suffix == ".npz":
+        with np.load(path) as parts:
+            X = np.concatenate([parts["X_train"], parts["X_test"]])
+            return Dataset(X / 1000.0, np.concatenate([parts["y_train"], parts["y_test"]]).astype(np.int64))
+    frame = _pandas().read_csv(path, dtype=dict.fromkeys(entry["categorical"], str))
+    return _typed(frame.drop(columns=entry["target"]), frame[entry["target"]], entry["categorical"])
+
+
+def _typed(X, y, categorical) -> Dataset:
+    """Numbers as float64, categories as categories, rows with a target."""
+    labelled = y.notna()
+    X, y = X[labelled].reset_index(drop=True), y[labelled]
+    kinds = {c: "category" if c in set(categorical) else np.float64 for c in X}
+    return Dataset(X.astype(kinds), y.to_numpy())
+
+
+def _from_openml(name: str, source: OnOpenML) -> Dataset:
+    _pandas()
+    from sklearn.datasets import fetch_openml
+
+    try:
+        found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
+    except (OSError, ValueError) as error:  # no connection, or an answer that is no data set
+        raise ConnectionError(
+            f"The data set {name!r} could not be fetched from OpenML (id {source.id}): {error}. Without a connection, "
+            f"put it into a folder and name that in {ENVIRONMENT} or data_dir."
+        ) from error
+    X = found.data.drop(columns=[c for c in source.drop if c in found.data])
+    counts = tuple(sorted(found.target.value_counts().tolist()))
+    if X.shape != source.shape or counts != source.class_counts:
+        raise ValueError(
+            f"OpenML's data set {source.id} is not the {name!r} of the papers: expected {source.shape} with classes of "
+            f"{source.class_counts} rows, got {X.shape} and {counts}. Use a local folder ({ENVIRONMENT} or data_dir)."
+        )
+    categorical = [c for c in X if X[c].dtype.kind not in "biuf"]
+    X = X.assign(**{c: X[c].astype("string").astype("category") for c in categorical})
+    target = found.target.astype(str) if found.target.dtype == "category" else found.target
+    return _typed(X, target, categorical)

@@ -1,0 +1,150 @@
+"""Random Fourier features of rows with gaps, as a transformer."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from gapkernel.compute.config import check_fits
+from gapkernel.compute.tasks import run_tasks
+from gapkernel.estimators.sampled import SampledMachine
+from gapkernel.kernels.fourier import FourierMap
+from gapkernel.parts import PART_ROWS, Parts
+from gapkernel.table import Table
+
+
+class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
+    """Expected random Fourier features of rows with gaps.
+
+    Scalar products of the features approach the "genrbf" or "rbf" kernel between rows, with an error that falls as
+    1 / sqrt(n_components). So a linear machine on the features does what a kernel machine does, in time that grows
+    linearly with the rows. This is not imputation followed by a feature map: what is missing damps the waves.
+
+    Parameters
+    ----------
+    n_components : int, default=512
+        Number of features; each frequency gives a cosine and a sine.
+    kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
+        For "rbf" the features of a row give E k(x, x') for an independent copy with itself: its norm is below 1.
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+        As in `SVC`.
+    density_samples : int or None, default=100_000
+        Most rows that the density is fitted to. With more, this number is drawn at random, without replacement; None
+        is all rows.
+    orthogonal : bool, default=True
+        Whether frequencies are orthogonal in blocks, which keeps the features unbiased and makes their error smaller.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        As in `SVC`. Levels that the drawn rows do not hold are gaps.
+    random_state : int, RandomState or None, default=0
+        Seed of the frequencies and of the rows drawn for the density.
+
+    Attributes
+    ----------
+    density_, kernel_
+        As in `SVC`.
+    map_ : FourierMap
+        Rows to features; ``map_.frequencies`` and ``map_.standard_error(left, right)``, the closed form of the error.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    FourierClassifier, FourierRegressor : Features and a linear machine in one, without holding the features.
+    Nystroem : Features for any kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import FourierFeatures, Gram
+    >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
+    >>> Z = FourierFeatures(20_000, gamma=0.1).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - Gram(gamma=0.1).fit_transform(X)).max() < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=512,
+        *,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        density_samples=100_000,
+        orthogonal=True,
+        categorical_features="from_dtype",
+        random_state=0,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.density_samples = density_samples
+        self.orthogonal = orthogonal
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X, y=None) -> FourierFeatures:
+        """Fit the density, and draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
+            NaN, None and pd.NA mark a gap.
+        y : Ignored
+
+        Returns
+        -------
+        self : FourierFeatures
+        """
+        return self._fit_parts(self._parts(X))
+
+    def _fit_parts(self, parts: Parts) -> FourierFeatures:
+        n = checked_components(self.n_components)
+        random = check_random_state(self.random_state)
+        density, kernel, _ = self._fit_sample(parts, random)
+        waves = FourierMap.draw(kernel, n, density.mean_, self.orthogonal, random)
+        self.density_, self.kernel_, self.map_ = density, kernel, waves
+        self._n_features_out = n
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """The features of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), or dask collection
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+        """
+        table = self._table(X)
+        check_fits((len(table), self.n_components), "The feature matrix")
+        out = np.empty((len(table), self.n_components))
+
+        def fill(start):
+            out[start : start + PART_ROWS] = self._features(table[start : start + PART_ROWS])
+
+        run_tasks(fill, range(0, len(table), PART_ROWS), "features")
+        return out
+
+    def _features(self, X) -> np.ndarray:
+        """The features of a few rows."""
+        return self.map_(self._laws(X))
+
+    def _dot(self, table: Table, coefficients: np.ndarray) -> np.ndarray:
+        """``features @ coefficients`` without holding the features."""
+        starts = range(0, len(table), PART_ROWS)
+        parts = run_tasks(lambda i: self._features(table[i : i + PART_ROWS]) @ coefficients, starts, "prediction")
+        return np.concatenate(parts)
+
+
+def checked_components(n_components) -> int:
+    """The number of features, if it is one."""
+    if not isinstance(n_components, Integral) or int(n_components) < 1:
+        raise ValueError(f"n_components must be a number from 1 up, got {n_components!r}.")
+    return int(n_components)

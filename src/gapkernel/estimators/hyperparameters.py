@@ -1,0 +1,82 @@
+"""The hyperparameters of a Gaussian process as one vector of logarithms, some of them fixed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Hyperparameters(NamedTuple):
+    """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
+
+    Attributes
+    ----------
+    logarithms : ndarray of shape (2 + n_length_scales,)
+    bounds : ndarray of shape (2 + n_length_scales, 2)
+        Of the logarithms.
+    free : ndarray of bool
+        False for what stays as given.
+    """
+
+    logarithms: np.ndarray
+    bounds: np.ndarray
+    free: np.ndarray
+
+    @property
+    def constant(self) -> float:
+        """The prior variance of the function."""
+        return float(np.exp(self.logarithms[0]))
+
+    @property
+    def length_scale(self) -> np.ndarray:
+        """One length scale, or one for each column."""
+        return np.exp(self.logarithms[1:-1])
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise."""
+        return float(np.exp(self.logarithms[-1]))
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Logarithms of the free ones."""
+        return self.logarithms[self.free]
+
+    def at(self, theta) -> Hyperparameters:
+        """The same with other values for the free ones."""
+        theta = np.asarray(theta, dtype=np.float64)
+        if theta.shape != self.theta.shape:
+            raise ValueError(f"theta must have {len(self.theta)} entries, got shape {theta.shape}.")
+        logarithms = self.logarithms.copy()
+        logarithms[self.free] = theta
+        return self._replace(logarithms=logarithms)
+
+
+def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
+    """Check values and bounds; ``bounds`` has an entry for each of the three, a pair (pairs) or "fixed"."""
+    names = ("constant_value", "length_scale", "noise_level")
+    values, limits, free = [], [], []
+    for name, value, limit in zip(names, (constant, length_scale, noise), bounds, strict=True):
+        value = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        absent = name == "noise_level" and value[0] == 0  # no noise: nothing to learn
+        if not np.isfinite(value).all() or (np.any(value <= 0) and not absent):
+            raise ValueError(f"{name} must be positive, got {value if len(value) > 1 else value[0]}.")
+        fixed = isinstance(limit, str) and limit == "fixed"
+        pair = np.array([[1.0, 1.0]]) if fixed or absent else _checked_bounds(name, limit, len(value))
+        with np.errstate(divide="ignore"):
+            values.append(np.log(value))
+        limits.append(np.broadcast_to(np.log(pair), (len(value), 2)))
+        free.append(np.full(len(value), not (fixed or absent)))
+    return Hyperparameters(np.concatenate(values), np.concatenate(limits), np.concatenate(free))
+
+
+def _checked_bounds(name, limit, n_values) -> np.ndarray:
+    try:
+        pairs = np.atleast_2d(np.asarray(limit, dtype=np.float64))
+    except (TypeError, ValueError):
+        pairs = np.empty((0, 0))
+    fits = pairs.shape in ((1, 2), (n_values, 2))
+    if not (fits and np.all(pairs[:, 0] > 0) and np.all(pairs[:, 0] < pairs[:, 1])):
+        raise ValueError(f"{name}_bounds must be 'fixed' or a pair (low, high) with 0 < low < high, got {limit!r}.")
+    return pairs

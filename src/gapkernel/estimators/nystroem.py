@@ -1,0 +1,154 @@
+"""Features from a few landmark rows, for any kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from gapkernel.compute.config import check_fits
+from gapkernel.estimators.features import checked_components
+from gapkernel.estimators.sampled import SampledMachine, sample_rows
+from gapkernel.kernels import Kernel
+from gapkernel.kernels.base import Rows
+
+CANDIDATES_PER_LANDMARK = 10
+"""Rows among which the pivoted choice looks for each landmark."""
+
+
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
+    """Features of rows with gaps from their kernel with a few landmark rows.
+
+    With L the landmarks, the features of a row are K(L, L)^(-1/2) k(L, row): their scalar products are the best
+    approximation of the kernel by functions of the landmarks. It works for every kernel of the library. On complete
+    data it equals `sklearn.kernel_approximation.Nystroem` with the same landmarks.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of landmarks; no more than there are rows.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+    gamma : float, "scale" or "median", default="scale"
+    density : "auto" or density, default="auto"
+    density_samples : int or None, default=100_000
+        Most rows that the density is fitted to, and that landmarks are chosen from; see `FourierFeatures`.
+    sampling : {"uniform", "pivoted"}, default="uniform"
+        How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, a row being the likelier the worse the
+        landmarks before it represent it, among ten times as many rows drawn uniformly.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+    indicator : bool or Missingness, default=False
+        As in `SVC`.
+    random_state : int, RandomState or None, default=0
+
+    Attributes
+    ----------
+    rows_ : GaussianRows
+        The laws of the landmarks.
+    normalization_ : ndarray of shape (n_components, n_components)
+        K(L, L)^(-1/2), a generalised inverse where landmarks repeat each other.
+    density_, kernel_
+        As in `SVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import Nystroem
+    >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
+    >>> Nystroem(3).fit_transform(X).shape
+    (4, 3)
+    """
+
+    def __init__(
+        self,
+        n_components=100,
+        *,
+        kernel="genrbf",
+        gamma="scale",
+        density="auto",
+        density_samples=100_000,
+        sampling="uniform",
+        categorical_features="from_dtype",
+        indicator=False,
+        random_state=0,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.density = density
+        self.density_samples = density_samples
+        self.sampling = sampling
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.random_state = random_state
+
+    def fit(self, X, y=None) -> Nystroem:
+        """Fit density and kernel, and choose the landmarks.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
+            NaN, None and pd.NA mark a gap.
+        y : Ignored
+
+        Returns
+        -------
+        self : Nystroem
+        """
+        n_components = checked_components(self.n_components)
+        if self.sampling not in ("uniform", "pivoted"):
+            raise ValueError(f"sampling must be 'uniform' or 'pivoted', got {self.sampling!r}.")
+        random = check_random_state(self.random_state)
+        parts = self._parts(X)
+        density, kernel, rows = self._fit_sample(parts, random)
+        n_rows = min(parts.n_rows, self.density_samples or parts.n_rows)
+        n = min(n_components, n_rows)
+        candidates = sample_rows(n_rows, n if self.sampling == "uniform" else CANDIDATES_PER_LANDMARK * n, random)
+        here = len(rows) == n_rows  # else the density was fitted to all rows of a table in parts
+        rows = rows.take(candidates) if here else self._condition(density, parts.take(candidates).X)
+        landmarks = rows if self.sampling == "uniform" else rows.take(pivots(kernel, rows, n, random))
+        # independent rows: scalar products of features are then those of the laws' mean embeddings, as in `cross`
+        left, values, right = np.linalg.svd(kernel.cross(landmarks, landmarks))
+        small = values <= 1e-12 * values[0]
+        self.normalization_ = (left / np.sqrt(np.where(small, np.inf, values))) @ right
+        self.density_, self.kernel_, self.rows_ = density, kernel, landmarks
+        self._n_features_out = len(landmarks)
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """The features of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), or dask collection
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+        """
+        rows = self._laws(X)
+        check_fits((len(rows), self._n_features_out), "The feature matrix")
+        return self.kernel_.dot(rows, self.rows_, self.normalization_.T)
+
+
+def pivots(kernel: Kernel, rows: Rows, n: int, random) -> np.ndarray:
+    """Landmarks by randomly pivoted Cholesky of the kernel between independent rows (Chen, Epperly, Tropp, Webber).
+
+    The largest pivot instead of a random one would look for the outliers.
+    """
+    left = kernel.self_cross(rows)  # what the landmarks so far leave unexplained of each row
+    enough = 1e-12 * left.max(initial=0.0)
+    factor = np.empty((len(rows), n))
+    chosen: list[int] = []
+    for k in range(n):
+        left[left <= enough] = 0.0
+        if not left.any():
+            break  # the others are combinations of these
+        pivot = int(random.choice(len(rows), p=left / left.sum()))
+        column = kernel.cross(rows, rows.take([pivot]))[:, 0] - factor[:, :k] @ factor[pivot, :k]
+        factor[:, k] = column / np.sqrt(left[pivot])
+        left = np.maximum(left - factor[:, k] ** 2, 0.0)
+        left[pivot] = 0.0
+        chosen.append(pivot)
+    return np.sort(chosen)

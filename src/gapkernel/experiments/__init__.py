@@ -1,0 +1,34 @@
+"""Studies over data sets, gaps and methods: tasks, a store, statistics, and the papers' experiments."""
+
+from gapkernel.experiments.methods import METHODS, PAPER_GRID, QUICK_GRID, Grid, Method
+from gapkernel.experiments.papers import PAPERS, Paper, reproduce
+from gapkernel.experiments.protocol import NestedCV, nested
+from gapkernel.experiments.report import Report, ReportTable
+from gapkernel.experiments.running import run
+from gapkernel.experiments.statistics import FriedmanNemenyi, PairedTest, cell_tests, friedman_nemenyi, paired_test
+from gapkernel.experiments.store import Store
+from gapkernel.experiments.tasks import Study, Task
+
+__all__ = [
+    "METHODS",
+    "PAPERS",
+    "PAPER_GRID",
+    "QUICK_GRID",
+    "FriedmanNemenyi",
+    "Grid",
+    "Method",
+    "NestedCV",
+    "PairedTest",
+    "Paper",
+    "Report",
+    "ReportTable",
+    "Store",
+    "Study",
+    "Task",
+    "cell_tests",
+    "friedman_nemenyi",
+    "nested",
+    "paired_test",
+    "reproduce",
+    "run",
+]

@@ -1,0 +1,146 @@
+"""The experiments of five papers, each by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import joblib
+
+from gapkernel.experiments.report import Report
+from gapkernel.experiments.running import run
+from gapkernel.experiments.store import Store
+from gapkernel.experiments.tasks import Study
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper that can be reproduced.
+
+    Attributes
+    ----------
+    name, title, authors : str
+    what : str
+        What is computed.
+    full_time : str
+        How long ``quick=False`` is expected to take.
+    """
+
+    name: str
+    title: str
+    authors: str
+    what: str
+    full_time: str
+
+    @property
+    def module(self) -> str:
+        """Where its experiments are."""
+        return f"gapkernel.experiments.papers.{self.name.replace('-', '_')}"
+
+
+PAPERS = {
+    paper.name: paper
+    for paper in (
+        Paper(
+            "expected-kernel",
+            "Expected kernel for missing features in support vector machines",
+            "Anderson, Gupta",
+            "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
+            "expected kernels and of two cone SVMs.",
+            "about 5 hours on 2 cores",
+        ),
+        Paper(
+            "ehk",
+            "A kernel extension to handle missing data",
+            "Nebot-Troyano, Belanche",
+            "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
+            "paper's protocol and by nested cross-validation.",
+            "about 2 days on 2 cores",
+        ),
+        Paper(
+            "cccp",
+            "Kernel methods for missing variables",
+            "Smola, Vishwanathan, Hofmann",
+            "Error on USPS digits with a quarter of the pixels of the training rows erased.",
+            "about 6 hours on 2 cores, 3 GB of memory for each",
+        ),
+        Paper(
+            "microbiology",
+            "Handling missing values in kernel methods with application to microbiology data",
+            "Kobayashi, Aluja, Belanche",
+            "Table 1: two kernel extensions and two uses of multiple imputation, on stand-ins for the private data.",
+            "about 20 minutes on 2 cores",
+        ),
+        Paper(
+            "genrbf",
+            "Generalized RBF kernel for incomplete data",
+            "Smieja, Struski, Tabor",
+            "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
+            "about a month on 2 cores; use n_jobs or a Dask client on a larger machine",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a paper's module is given."""
+
+    quick: bool
+    data_dir: str | None
+    store: Store
+    run: Callable[[Study], Any]
+    """Does the unfinished tasks of a study; the frame of its results."""
+
+
+def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client=None, console=None) -> Report:
+    """Repeat the experiments of a paper: print its tables with the paper's numbers beside ours, draw its figures.
+
+    Parameters
+    ----------
+    paper : {"expected-kernel", "ehk", "cccp", "microbiology", "genrbf"}
+    quick : bool, default=True
+        A part of it that takes less than five minutes on two cores; False is the whole, which says first how long it
+        will take.
+    data_dir : path, default=None
+        Folder of data sets, as in `gapkernel.datasets.load`.
+    out : path, default=None
+        Folder for the page, the tables and figures, the results of all tasks (CSV) and the store, by default
+        "reproduced/PAPER-quick" or "-full". A run that was stopped goes on from there.
+    n_jobs : int, default=None
+        Tasks at the same time; None is one for each core.
+    client : dask.distributed.Client, default=None
+        Run the tasks on its cluster.
+    console : rich Console, default=None
+
+    Returns
+    -------
+    report : Report
+    """
+    if paper not in PAPERS:
+        raise ValueError(f"There is no paper {paper!r}. Known are {', '.join(PAPERS)}.")
+    from rich.console import Console
+
+    known, console = PAPERS[paper], console or Console()
+    size = "quick" if quick else "full"
+    folder = Path(out) if out is not None else Path("reproduced") / f"{paper}-{size}"
+    console.print(f"[bold]{known.authors}: {known.title}[/bold]\n{known.what}")
+    console.print("A quick part of it, under five minutes on two cores." if quick else f"All of it: {known.full_time}.")
+    begin = perf_counter()
+    with Store(folder / "results.sqlite") as store:
+        jobs = joblib.cpu_count() if n_jobs is None else n_jobs
+        runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True)
+        context = Context(quick, None if data_dir is None else str(data_dir), store, runner)
+        report: Report = import_module(known.module).reproduce(context)
+        for study in store.studies():
+            store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
+    report.title = f"{known.authors}: {known.title}"
+    report.show(console)
+    page = report.write(folder, f"gapkernel reproduce {paper} --{size}")
+    console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False)
+    return report

@@ -1,0 +1,117 @@
+"""What a reproduction leaves behind: tables, figures, and a page that shows both."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gapkernel.experiments.store import versions
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of text.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of str
+    rows : list of tuple of str
+    note : str
+        A remark below it.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        """The table as markdown."""
+        lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |", "|" + "---|" * len(self.header)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+
+
+@dataclass
+class Report:
+    """Tables, figures and remarks of a reproduced paper.
+
+    Attributes
+    ----------
+    title : str
+    findings : list of str
+        What the numbers say, in sentences.
+    tables : list of ReportTable
+    figures : dict of str to matplotlib Figure
+        By file name, without ending.
+    captions : dict of str to str
+    remarks : list of str
+        What differs from the paper.
+    seconds : float
+        Processor time of all tasks together.
+    folder : Path or None
+        Where `write` put everything.
+    """
+
+    title: str
+    findings: list[str] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    captions: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    folder: Path | None = None
+
+    def add_figure(self, name: str, figure, caption: str) -> None:
+        """Keep a figure with its caption."""
+        self.figures[name], self.captions[name] = figure, caption
+
+    def show(self, console) -> None:
+        """Print tables and findings to a rich console."""
+        from rich.table import Table
+
+        for table in self.tables:
+            shown = Table(title=table.title, caption=table.note or None, title_justify="left", caption_justify="left")
+            for k, name in enumerate(table.header):
+                shown.add_column(name, justify="left" if k == 0 else "right")
+            for row in table.rows:
+                shown.add_row(*row)
+            console.print(shown)
+        for finding in self.findings:
+            console.print(f"• {finding}", highlight=False)
+
+    def write(self, folder, command: str) -> Path:
+        """Write figures, tables as CSV, and a page ``README.md`` that shows them; the page's path."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in self.tables:
+            with open(folder / f"{_file_name(table.title)}.csv", "w", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
+        for name, figure in self.figures.items():
+            figure.savefig(folder / f"{name}.png", dpi=110)
+        packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+        parts = [
+            f"# {self.title}",
+            f"Made by `{command}`: {_duration(self.seconds)} of processor time. {packages}.",
+            "\n".join(f"- {finding}" for finding in self.findings),
+            *(table.markdown() for table in self.tables),
+            *(f"![{self.captions[name]}]({name}.png)\n\n{self.captions[name]}" for name in self.figures),
+        ]
+        if self.remarks:
+            parts += ["## What differs from the paper", "\n".join(f"- {remark}" for remark in self.remarks)]
+        page = folder / "README.md"
+        page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+        self.folder = folder
+        return page
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 180 else f"{seconds / 60:.0f} minutes"

@@ -1,0 +1,67 @@
+"""Doing the unfinished tasks of a study, in this process, in others, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from gapkernel.compute.progress import tracked
+from gapkernel.experiments.store import Store
+from gapkernel.experiments.tasks import Study, Task
+
+
+def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
+    """Do every task of a study that the store does not hold yet.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+    n_jobs : int, default=1
+        Tasks at the same time, in processes of this machine (joblib's loky).
+    client : dask.distributed.Client, default=None
+        Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
+    progress : bool, default=False
+        Show a bar with the time left, as ``gapkernel.set_config(progress=True)`` does too.
+
+    Returns
+    -------
+    frame : DataFrame
+        One line for each task of the study.
+
+    Raises
+    ------
+    RuntimeError
+        If a task fails. It names the task; what was finished before is kept.
+    """
+    number = store.begin(study)
+    done = store.finished(study.name)
+    left = [task for task in study.tasks if task.key not in done]
+    results = _results(study, store, left, n_jobs, client)
+    for task, result in tracked(results, len(left), study.name, verbose=progress):
+        if result is not None:
+            store.put(number, task, result)
+    return store.frame(study.name, study.tasks)
+
+
+def _results(study: Study, store: Store, tasks: list[Task], n_jobs, client) -> Iterator[tuple[Task, Any]]:
+    """Tasks with their results as they come; None for a task that another run has finished meanwhile."""
+    if client is None and n_jobs == 1:
+        for task in tasks:
+            yield task, None if store.has(study.name, task) else _attempt(study.run_task, task)[1]
+        return
+    backend = nullcontext() if client is None else parallel_config(backend="dask", client=client)
+    with backend:
+        pool = Parallel(n_jobs=n_jobs if client is None else -1, return_as="generator_unordered", batch_size=1)
+        pending = (task for task in tasks if not store.has(study.name, task))
+        yield from pool(delayed(_attempt)(study.run_task, task) for task in pending)
+
+
+def _attempt(run_task, task: Task) -> tuple[Task, Mapping[str, Any]]:
+    try:
+        return task, dict(run_task(task))
+    except Exception as error:
+        raise RuntimeError(f"The task {task.key} failed: {type(error).__name__}: {error}") from error

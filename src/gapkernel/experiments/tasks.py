@@ -1,0 +1,78 @@
+"""What a study is made of: small tasks, each with a name that never changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True, order=True)
+class Task:
+    """One cell of a study: this method, on this fold of this damaged data set.
+
+    Attributes
+    ----------
+    dataset, method : str
+    mechanism : str
+        How cells were removed; "natural" if the gaps are the data's own.
+    fraction : float
+        Share of the cells removed.
+    draw, repeat, fold : int
+        Which removal of cells, which repetition of the cross-validation, which of its folds.
+    """
+
+    dataset: str
+    method: str
+    mechanism: str = "natural"
+    fraction: float = 0.0
+    draw: int = 0
+    repeat: int = 0
+    fold: int = 0
+
+    @property
+    def key(self) -> str:
+        """The task's name, the same in every run."""
+        return "|".join(f"{f.name}={value}" for f, value in zip(fields(self), astuple(self), strict=True))
+
+    @property
+    def data_seed(self) -> int:
+        """Seed of the removal of cells: the same for every method and fold."""
+        return _seed("cells", self.dataset, self.mechanism, self.fraction, self.draw)
+
+    @property
+    def split_seed(self) -> int:
+        """Seed of the folds: the same for every method, mechanism and fraction."""
+        return _seed("folds", self.dataset, self.draw, self.repeat)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Tasks, and how to do one of them.
+
+    Attributes
+    ----------
+    name : str
+    tasks : tuple of Task
+    run_task : callable
+        ``run_task(task)`` returns a dictionary of scores, seconds and settings that JSON can hold. It must be picklable
+        and depend on the task alone.
+    settings : dict
+        Whatever changes the results, for the record: grids, sizes, number of folds. A store refuses a study of the same
+        name with other settings.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+    run_task: Callable[[Task], Mapping[str, Any]]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(set(self.tasks)) < len(self.tasks):
+            raise ValueError(f"The study {self.name!r} holds a task twice.")
+
+
+def _seed(*parts) -> int:
+    """A number from 0 to 2^32 - 1 that depends on the parts only, in every process."""
+    return int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:4], "big")

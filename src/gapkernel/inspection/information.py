@@ -1,0 +1,139 @@
+"""Which missing cell of a row, if it were measured, would tell most about its target?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import entr
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.table import Table, read_table
+
+
+@dataclass(frozen=True, eq=False)
+class ValueOfInformation:
+    """What measuring each missing cell of a row would be worth.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_missing,)
+        The missing cells.
+    names : list of str
+        Their names.
+    reduction : ndarray of shape (n_missing,)
+        By how much the uncertainty is expected to fall if the cell is measured.
+    uncertainty : float
+        Of the row as it is: the predictive variance, or the entropy of the class probabilities in nats. NaN for a
+        regressor without predictive variances.
+    measure : {"variance", "entropy"}
+    """
+
+    columns: np.ndarray
+    names: list[str]
+    reduction: np.ndarray
+    uncertainty: float
+    measure: str
+
+    @property
+    def best(self) -> str:
+        """Name of the cell most worth measuring."""
+        return self.names[int(np.argmax(self.reduction))]
+
+
+def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOfInformation:
+    """Expected fall of a row's uncertainty for each of its missing cells, were it measured.
+
+    The cell is integrated over its law given what is observed, by Gauss-Hermite quadrature (a category: over its
+    levels). For a regressor the expected fall of the predictive variance is, by the law of total variance, the
+    variance of the prediction over the cell's law. For a classifier it is the entropy of ``predict_proba`` less its
+    expectation after the measurement.
+
+    Parameters
+    ----------
+    estimator : fitted regressor or classifier with ``predict_proba``, or a pipeline that ends in one
+    row : array-like or frame of one row
+    density : fitted density, default=None
+        Where the cells' laws come from; None is ``estimator.density_``. In a pipeline it is the density of what
+        reaches the last step.
+    n_nodes : int, default=64
+        Nodes of the quadrature.
+
+    Returns
+    -------
+    result : ValueOfInformation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import GaussianProcessRegressor
+    >>> from gapkernel.inspection import value_of_information
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((100, 3))
+    >>> y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
+    >>> model = GaussianProcessRegressor(noise_level=0.01).fit(X, y)
+    >>> result = value_of_information(model, [np.nan, np.nan, 0.5])
+    >>> result.best, result.reduction.round(1)
+    ('column 0', array([0.5, 0.1]))
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    row = row if np.ndim(row) == 2 else np.asarray(row).reshape(1, -1)
+    if isinstance(estimator, Pipeline):
+        row, estimator = (estimator[:-1].transform(row) if len(estimator) > 1 else row), estimator[-1]
+    check_is_fitted(estimator)
+    density = getattr(estimator, "density_", None) if density is None else density
+    if not hasattr(density, "cell_nodes"):
+        raise ValueError(
+            f"{type(estimator).__name__} has no Gaussian density_: pass density=, for example "
+            f"gapkernel.density.Gaussian().fit(X_train)."
+        )
+    table = read_table(estimator, row, reset=False, schema=getattr(density, "schema_", None))
+    if len(table) != 1:
+        raise ValueError(f"row must be one row, got {len(table)}.")
+    columns = np.flatnonzero(table.missing[0])
+    classify = is_classifier(estimator)
+    if classify and not hasattr(estimator, "predict_proba"):
+        raise ValueError(f"{type(estimator).__name__} has no predict_proba: wrap it in CalibratedClassifierCV.")
+    now, reduction = _form(table, estimator), np.empty(len(columns))
+    uncertainty = _entropy(estimator, now)[0] if classify else _variance(estimator, now)
+    for k, column in enumerate(columns.tolist()):
+        values, weights = density.cell_nodes(table, column, n_nodes)
+        measured = _form(_completed(table, column, values), estimator)
+        if classify:
+            reduction[k] = uncertainty - weights @ _entropy(estimator, measured)
+        else:
+            means = estimator.predict(measured)
+            reduction[k] = weights @ (means - weights @ means) ** 2
+    labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
+    return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
+
+
+def _completed(table: Table, column: int, values: np.ndarray) -> Table:
+    """The row once for each value of its cell."""
+    filled = np.repeat(table.values, len(values), axis=0)
+    filled[:, column] = values
+    return Table(filled, table.schema)
+
+
+def _form(table: Table, estimator):
+    """The table as ``estimator`` was given one: ours take it as it is, others an array or a frame of numbers."""
+    if hasattr(estimator, "density_") or table.schema.categorical.any():
+        return table
+    if not hasattr(estimator, "feature_names_in_"):
+        return table.values
+    import pandas as pd
+
+    return pd.DataFrame(table.values, columns=estimator.feature_names_in_)
+
+
+def _entropy(classifier, rows) -> np.ndarray:
+    return entr(classifier.predict_proba(rows)).sum(axis=1)
+
+
+def _variance(regressor, rows) -> float:
+    try:
+        return regressor.predict(rows, return_std=True)[1][0] ** 2
+    except TypeError:
+        return np.nan

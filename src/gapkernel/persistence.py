@@ -1,0 +1,123 @@
+"""Fitted models in files that can be opened without trusting their maker.
+
+The files are those of skops: a zip archive of arrays and of the names of types, never code. `load` builds objects of
+scikit-learn and of the parts of this package that a model is made of, and of nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED
+
+OUTSIDE = ("cli", "datasets", "distributed", "experiments", "persistence", "plots")
+"""Modules of the package that no model is made of, and whose classes touch files, the network or the screen."""
+
+TRUSTED = frozenset(
+    {
+        "numpy.dtype",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.calibration._TemperatureScaling",
+        "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.StratifiedKFold",
+    }
+)
+"""Types of other packages beyond those that skops trusts by itself, each read and found to hold numbers only."""
+
+
+class UntrustedFileError(ValueError):
+    """A file asks for types that no model of this package is made of."""
+
+
+def save(model: Any, path) -> None:
+    """Write a fitted model, or a dict or list with models in it, to a file.
+
+    Parameters
+    ----------
+    model : estimator, dict or list
+    path : str or Path
+        The file; by custom its name ends in ``.skops``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import gapkernel as gk
+    >>> from gapkernel.persistence import load, save
+    >>> model = gk.SVC(gamma=0.5).fit([[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, pathlib.Path(folder) / "model.skops")
+    ...     load(pathlib.Path(folder) / "model.skops").predict([[None, 1.8]])
+    array([1])
+    """
+    skops = _skops()
+    content = skops.dumps(model, compression=ZIP_DEFLATED)
+    unknown = _untrusted(skops.get_untrusted_types(data=content))
+    if unknown:
+        raise ValueError(f"The model holds {unknown[0]}, which could not be read back: {_RULE}")
+    Path(path).write_bytes(content)
+
+
+def load(path) -> Any:
+    """Read what `save` wrote, refusing every type that a model is not made of.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    model : estimator, dict or list
+        Its predictions are those of the model that was saved, to the last digit.
+
+    Raises
+    ------
+    UntrustedFileError
+        The file holds a type that is neither of this package nor known to be harmless. Nothing was built.
+    ValueError
+        The file is not a skops file.
+    """
+    skops = _skops()
+    content = Path(path).read_bytes()
+    try:
+        asked = skops.get_untrusted_types(data=content)
+        unknown = _untrusted(asked)
+        if unknown:
+            raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
+        return skops.loads(content, trusted=asked)
+    except UntrustedFileError:
+        raise
+    except Exception as error:  # whatever a damaged or forged file makes the readers of zip, JSON and arrays say
+        raise ValueError(f"{path} is not a file of a saved model, or it is damaged.") from error
+
+
+_RULE = "Only types of scikit-learn and of gapkernel's own models are allowed in a file."
+
+
+def _untrusted(names: list[str]) -> list[str]:
+    return [name for name in names if name not in TRUSTED and not _is_ours(name)]
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a full name is that of a class which a module of this package defines itself, one that models use."""
+    module_name, _, class_name = name.rpartition(".")
+    package, _, inside = module_name.partition(".")
+    if package != "gapkernel" or not inside or inside.partition(".")[0] in OUTSIDE:
+        return False
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError):
+        return False
+    return inspect.isclass(found) and found.__module__ == module_name
+
+
+def _skops():
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError('Saved models need skops: pip install "gapkernel[cli]".') from error
+    return skops.io

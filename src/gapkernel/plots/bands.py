@@ -1,0 +1,102 @@
+"""How a prediction spreads as the cells of a row go missing one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from gapkernel.inspection.coverage import intervals
+from gapkernel.plots.canvas import axes_or_new
+
+
+class PredictionBandDisplay:
+    """Prediction and interval of one row against the fraction of it that is missing.
+
+    Build it with `from_estimator`.
+
+    Parameters
+    ----------
+    fraction : ndarray of shape (n_steps,)
+        Share of the row's cells that are missing.
+    mean : ndarray of shape (n_steps,)
+    bands : dict of float to ndarray of shape (n_steps, 2)
+        Intervals by their coverage.
+    target : float, default=None
+        The true value.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from gapkernel.plots import PredictionBandDisplay
+    >>> display = PredictionBandDisplay.from_estimator(model, X_test[0], target=y_test[0])  # doctest: +SKIP
+    """
+
+    def __init__(self, *, fraction, mean, bands, target=None):
+        self.fraction = fraction
+        self.mean = mean
+        self.bands = bands
+        self.target = target
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, row, *, levels=(0.5, 0.9), order=None, target=None, random_state=0, ax=None
+    ) -> PredictionBandDisplay:
+        """Hide the cells of a row one after another and plot what a fitted regressor says.
+
+        Parameters
+        ----------
+        estimator : fitted regressor
+            With ``predict_interval``, or ``predict(X, return_std=True)``.
+        row : array-like of shape (n_features,)
+            Numbers; cells already missing stay so.
+        levels : sequence of float, default=(0.5, 0.9)
+            Coverages of the bands.
+        order : sequence of int, default=None
+            The columns in the order in which they go; None draws one.
+        target : float, default=None
+            The true value, drawn as a line.
+        random_state : int, RandomState or None, default=0
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        display : PredictionBandDisplay
+        """
+        row = np.array(row, dtype=np.float64).reshape(-1)
+        if order is None:
+            order = check_random_state(random_state).permutation(len(row))
+        order = [column for column in order if not np.isnan(row[column])]
+        rows = np.repeat(row[None], len(order) + 1, axis=0)
+        for step, column in enumerate(order):
+            rows[step + 1 :, column] = np.nan
+        bands = {level: intervals(estimator, rows, level) for level in levels}
+        display = cls(fraction=np.isnan(rows).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target)
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax=None) -> PredictionBandDisplay:
+        """Draw the bands.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        self : PredictionBandDisplay
+        """
+        self.ax_ = axes_or_new(ax, "PredictionBandDisplay")
+        self.figure_ = self.ax_.figure
+        for level in sorted(self.bands, reverse=True):
+            low, high = np.asarray(self.bands[level]).T
+            self.ax_.fill_between(self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{level:.0%}")
+        self.ax_.plot(self.fraction, self.mean, color="C0", marker="o", markersize=3, label="prediction")
+        if self.target is not None:
+            self.ax_.axhline(self.target, color="black", linewidth=1, linestyle="--", label="target")
+        self.ax_.set(xlabel="fraction of the row missing", ylabel="target")
+        self.ax_.legend(frameon=False)
+        return self

@@ -1,0 +1,76 @@
+"""Do intervals cover as often as they say, whatever is missing?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.inspection import Coverage, coverage
+from gapkernel.plots.canvas import axes_or_new
+
+
+class CoverageDisplay:
+    """Coverage of intervals against the number of missing cells, with 95 % confidence intervals.
+
+    Points near the line are calibrated. Build it with `from_estimator`.
+
+    Parameters
+    ----------
+    coverage : Coverage
+    name : str, default=None
+        A label for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from gapkernel.plots import CoverageDisplay
+    >>> display = CoverageDisplay.from_estimator(model, X_test, y_test)  # doctest: +SKIP
+    """
+
+    def __init__(self, *, coverage: Coverage, name=None):
+        self.coverage = coverage
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, level=0.9, name=None, ax=None) -> CoverageDisplay:
+        """Plot the coverage of a fitted regressor on new rows.
+
+        Parameters
+        ----------
+        estimator, X, y, level
+            As in `gapkernel.inspection.coverage`.
+        name : str, default=None
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        display : CoverageDisplay
+        """
+        return cls(coverage=coverage(estimator, X, y, level), name=name).plot(ax=ax)
+
+    def plot(self, *, ax=None) -> CoverageDisplay:
+        """Draw the points.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        self : CoverageDisplay
+        """
+        self.ax_ = axes_or_new(ax, "CoverageDisplay")
+        self.figure_ = self.ax_.figure
+        result = self.coverage
+        self.ax_.axhline(result.level, color="black", linewidth=1, linestyle="--")
+        reach = np.abs(result.confidence().T - result.covered)
+        self.ax_.errorbar(result.missing, result.covered, yerr=reach, marker="o", capsize=3, label=self.name)
+        self.ax_.set(xlabel="missing cells", ylabel=f"coverage of {result.level:.0%} intervals")
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        if self.name is not None:
+            self.ax_.legend(frameon=False)
+        return self

@@ -1,0 +1,69 @@
+"""Which missing cell would be most worth measuring?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.inspection import ValueOfInformation, value_of_information
+from gapkernel.plots.canvas import axes_or_new
+
+
+class ValueOfInformationDisplay:
+    """Expected fall of a row's uncertainty for each of its missing cells, largest on top.
+
+    Build it with `from_estimator`.
+
+    Parameters
+    ----------
+    information : ValueOfInformation
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from gapkernel.plots import ValueOfInformationDisplay
+    >>> display = ValueOfInformationDisplay.from_estimator(model, row)  # doctest: +SKIP
+    """
+
+    def __init__(self, *, information: ValueOfInformation):
+        self.information = information
+
+    @classmethod
+    def from_estimator(cls, estimator, row, *, density=None, ax=None) -> ValueOfInformationDisplay:
+        """Plot the value of measuring each missing cell of a row.
+
+        Parameters
+        ----------
+        estimator, row, density
+            As in `gapkernel.inspection.value_of_information`.
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        display : ValueOfInformationDisplay
+        """
+        return cls(information=value_of_information(estimator, row, density=density)).plot(ax=ax)
+
+    def plot(self, *, ax=None) -> ValueOfInformationDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        self : ValueOfInformationDisplay
+        """
+        result = self.information
+        self.ax_ = axes_or_new(ax, "ValueOfInformationDisplay", (6.4, 1.2 + 0.35 * max(2, len(result.names))))
+        self.figure_ = self.ax_.figure
+        order = np.argsort(result.reduction, kind="stable")
+        of_now = f" (now {result.uncertainty:.3g})" if np.isfinite(result.uncertainty) else ""
+        self.ax_.barh([result.names[k] for k in order], result.reduction[order])
+        self.ax_.set(xlabel=f"expected fall of the {result.measure}{of_now} if measured")
+        return self

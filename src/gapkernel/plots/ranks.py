@@ -1,0 +1,95 @@
+"""Mean ranks of methods on a line, and which of them do not differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.plots.axes import new_axes
+
+
+class CriticalDifferenceDisplay:
+    """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
+
+    Build it with `from_scores` or from a result of `gapkernel.experiments.friedman_nemenyi`.
+
+    Parameters
+    ----------
+    result : FriedmanNemenyi
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from gapkernel.plots import CriticalDifferenceDisplay
+    >>> scores = [[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.9, 0.5]]
+    >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["a", "b", "c"])  # doctest: +SKIP
+    """
+
+    def __init__(self, *, result):
+        self.result = result
+
+    @classmethod
+    def from_scores(cls, scores, *, alpha=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
+        """Rank methods over blocks and plot them.
+
+        Parameters
+        ----------
+        scores : array-like or DataFrame of shape (n_blocks, n_methods)
+            Higher is better.
+        alpha : float, default=0.05
+        names : sequence of str, default=None
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+        """
+        from gapkernel.experiments.statistics import friedman_nemenyi
+
+        return cls(result=friedman_nemenyi(scores, alpha=alpha, names=names)).plot(ax=ax)
+
+    def plot(self, *, ax=None) -> CriticalDifferenceDisplay:
+        """Draw the diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        self : CriticalDifferenceDisplay
+        """
+        result = self.result
+        k, order = result.n_methods, np.argsort(result.ranks, kind="stable")
+        groups = result.groups()
+        half = (k + 1) // 2
+        room = 0.35 * len(groups) + 0.3
+        ax = new_axes(ax, "CriticalDifferenceDisplay", (8.0, 1.5 + 0.3 * half + 0.15 * len(groups)))
+        ax.plot([1, k], [0, 0], color="black", linewidth=1.2)
+        for rank in range(1, k + 1):
+            ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)
+            ax.text(rank, 0.2, str(rank), ha="center", va="bottom", fontsize=9)
+        for level, group in enumerate(groups):
+            ends = result.ranks[list(group)]
+            y = -0.3 - 0.35 * level
+            ax.plot([ends.min() - 0.04, ends.max() + 0.04], [y, y], color="black", linewidth=4, solid_capstyle="round")
+        pad = 0.06 * (k - 1)
+        for place, method in enumerate(order):
+            left = place < half
+            depth = place if left else k - 1 - place
+            y, rank = -room - 0.55 * (depth + 1), result.ranks[method]
+            edge = 1 - pad if left else k + pad
+            ax.plot([rank, rank, edge], [0, y, y], color="0.35", linewidth=1)
+            text = f"{result.names[method]}  {rank:.2f}"
+            ax.text(edge + (-0.05 if left else 0.05), y, text, ha="right" if left else "left", va="center", fontsize=9)
+        ax.plot([1, 1 + result.critical_difference], [1.0, 1.0], color="black", linewidth=1.5, marker="|")
+        ax.text(
+            1 + result.critical_difference / 2, 1.12, f"CD = {result.critical_difference:.2f}", ha="center", fontsize=9
+        )
+        ax.set(xlim=(1 - 3.2 * pad - 0.3, k + 3.2 * pad + 0.3), ylim=(-room - 0.55 * half - 0.4, 1.6))
+        ax.axis("off")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

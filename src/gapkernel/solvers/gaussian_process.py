@@ -1,0 +1,79 @@
+"""Gaussian process regression on a given covariance matrix of the targets (Rasmussen, Williams: algorithm 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, lapack, solve_triangular
+from scipy.optimize import minimize
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+class Posterior(NamedTuple):
+    """What the targets say.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (n, n)
+        L, lower triangular, with L L' the covariance of the targets.
+    coefficients : ndarray of shape (n,)
+        The covariance's inverse times the targets.
+    log_likelihood : float
+        Logarithm of the density of the targets.
+    """
+
+    factor: np.ndarray
+    coefficients: np.ndarray
+    log_likelihood: float
+
+    def inverse(self) -> np.ndarray:
+        """The inverse of the covariance."""
+        inverse, _ = lapack.dpotri(self.factor, lower=1)
+        lower = np.tril(inverse)
+        return lower + np.tril(lower, -1).T
+
+    def likelihood_weights(self) -> np.ndarray:
+        """W with d log likelihood = 1/2 sum_ij W_ij dC_ij: aa' - C^-1 (5.9)."""
+        weights = self.inverse()
+        np.negative(weights, out=weights)
+        weights += np.outer(self.coefficients, self.coefficients)
+        return weights
+
+    def explained(self, cross: np.ndarray) -> np.ndarray:
+        """L^-1 cross', whose columns' scalar products are what the targets explain of new covariances."""
+        return solve_triangular(self.factor, cross.T, lower=True, check_finite=False)
+
+    def left_out(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each target given all the others (5.12)."""
+        precision = self.inverse().diagonal()
+        return targets - self.coefficients / precision, 1.0 / precision
+
+
+def condition(covariance: np.ndarray, targets: np.ndarray) -> Posterior:
+    """The posterior; raises LinAlgError if ``covariance``, which is overwritten, is not positive definite."""
+    factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
+    whitened = solve_triangular(factor, targets, lower=True, check_finite=False)
+    coefficients = solve_triangular(factor, whitened, lower=True, trans="T", check_finite=False)
+    log_det = 2.0 * np.log(factor.diagonal()).sum()
+    log_likelihood = -0.5 * (whitened @ whitened + log_det + len(targets) * np.log(2.0 * np.pi))
+    return Posterior(factor, coefficients, float(log_likelihood))
+
+
+def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
+    """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low."""
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    return result.x, result.fun
+
+
+def maximise(objective: Objective, starts: list[np.ndarray], bounds: np.ndarray, minimise=lbfgs) -> np.ndarray:
+    """Where ``objective``, which returns value and gradient, is highest among the maxima found from ``starts``."""
+
+    def descent(theta, eval_gradient=True):
+        value, gradient = objective(theta)
+        return (-value, -gradient) if eval_gradient else -value
+
+    found = [minimise(descent, start, bounds=bounds) for start in starts]
+    return min(found, key=lambda result: result[1])[0]

@@ -1,0 +1,223 @@
+"""The command line: what it reads, what it refuses in one line, and that a saved model predicts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gapkernel.cli import main
+from gapkernel.cli.reading import read_frame
+
+
+def table(n=60, seed=0):
+    """Numbers and a category that say something about a class, and gaps."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": random.normal(size=n).round(3), "weight": random.normal(size=n).round(3)})
+    frame["kind"] = random.choice(["a", "b"], n)
+    frame["class"] = np.where(frame["size"] + 0.5 * (frame["kind"] == "a") > 0, "yes", "no")
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[3::9, "kind"] = None
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with a good table in it."""
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("good.csv", index=False)
+    return tmp_path
+
+
+def command(*arguments):
+    """Run the command and give its exit status."""
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    return left.value.code or 0
+
+
+def complaint(capsys, *arguments):
+    """The one line that a failed command leaves."""
+    assert command(*arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("gapkernel: ")
+    assert told.count("\n") == 1, told
+    return told
+
+
+def with_column(**columns):
+    """The good table with a bad column."""
+    table().assign(**columns).to_csv("bad.csv", index=False)
+
+
+def put(content, name="bad.csv"):
+    Path(name).write_bytes(content)
+
+
+DATES = pd.date_range("2024-01-01", periods=60)
+TEXTS = [f"a remark about row {k}" for k in range(60)]
+BAD_TABLES = {
+    "missing file": (lambda: None, "There is no file bad.csv"),
+    "folder": (lambda: Path("bad.csv").mkdir(), "is a folder"),
+    "empty file": (lambda: put(b""), "bad.csv is empty"),
+    "blank file": (lambda: put(b"\n\n"), "bad.csv is empty"),
+    "header only": (lambda: put(b"a,class\n"), "header line but no rows"),
+    "ragged": (lambda: put(b"a,class\n1,x\n1,2,3\n"), "is not a table"),
+    "latin1": (lambda: put(b"a,class\n1,caf\xe9\n"), "not UTF-8 text (byte 0xe9"),
+    "binary": (lambda: put(bytes(range(256)) * 9), "not UTF-8"),
+    "repeated name": (lambda: put(b"a,a ,class\n1,2,x\n"), "more than one column named 'a'"),
+    "dates": (lambda: with_column(day=DATES), "'day' holds dates or times such as '2024-01-01'"),
+    "dates of another land": (lambda: with_column(day=DATES.strftime("%d.%m.%Y")), "'day' holds dates"),
+    "free text": (lambda: with_column(remark=TEXTS), "'remark' holds free text"),
+    "dates and text": (lambda: with_column(day=DATES, remark=TEXTS), '--drop "day" --drop "remark"'),
+    "numbers and text": (lambda: with_column(age=[*range(59), "unknown"]), '--na "unknown"'),
+    "infinity": (lambda: with_column(age=[*range(59), "inf"]), "'age' holds infinity"),
+    "constant target": (lambda: with_column(**{"class": "yes"}), "has one value only"),
+    "empty target": (lambda: with_column(**{"class": None}), "no value in any row"),
+    "sixty classes": (lambda: with_column(**{"class": [f"c{k}" for k in range(60)]}), "60 classes"),
+    "a rare class": (lambda: with_column(**{"class": ["a"] * 58 + ["b"] * 2}), "class 'b' of 'class' has 2 rows"),
+    "nothing to learn from": (lambda: table()[["class"]].to_csv("bad.csv", index=False), "no column to predict"),
+    "not parquet": (lambda: put(b"no", "bad.parquet"), "not a Parquet file"),
+}
+
+
+@pytest.mark.parametrize(("make", "told"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_a_bad_table_is_one_line(make, told, folder, capsys):
+    make()
+    name = "bad.parquet" if (folder / "bad.parquet").exists() else "bad.csv"
+    for arguments in (("compare", name, "-t", "class"), ("fit", name, "-t", "class", "-o", "model.skops")):
+        assert told in complaint(capsys, *arguments)
+    assert not (folder / "model.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("compare", "good.csv"), "--target COL"),
+        (("compare", "--target", "class"), "there is no table"),
+        (("compare", "good.csv", "-t", "clas"), "Did you mean 'class'?"),
+        (("compare", "good.csv", "-t", "colour"), "Its columns: size, weight, kind, class"),
+        (("compare", "good.csv", "-t", "class", "--rows", "3"), "--rows must be at least 50"),
+        (("compare", "good.csv", "-t", "class", "--out", "no/page.html"), "There is no folder no"),
+        (("fit", "good.csv", "-t", "class", "-o", "no/model.skops"), "There is no folder no"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "-m", "forest"), "--machine must be one of"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "sorting"), "--task must be one of"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "regression"), "cannot be a regression"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--drop", "siz"), "Did you mean 'size'?"),
+        (("fit", "good.csv", "-t", "class"), "Missing option"),
+        (("predict", "nothing.skops", "good.csv", "-o", "p.csv"), "There is no file nothing.skops"),
+        (("predict", "good.csv", "good.csv", "-o", "p.csv"), "not a file of a saved model"),
+        (("describe", "nothing.csv"), "There is no file nothing.csv"),
+        (("reproduce", "nothing"), "There is no paper"),
+        (("bench", "nothing"), "There is no benchmark"),
+        (("forecast",), "No such command"),
+    ],
+    ids=str,
+)
+def test_a_bad_request_is_one_line(arguments, told, folder, capsys):
+    assert told in complaint(capsys, *arguments)
+
+
+def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
+    import skops.io
+
+    skops.io.dump({"format": 1, "model": complaint}, "model.skops")
+    assert "test_command_line.complaint" in complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
+    assert not (folder / "p.csv").exists()
+
+
+def test_columns_get_their_types(folder):
+    text = "n; code; yes ;word;none;day\n1,5;01;True;b;NA;x\n ;02;False; a ;?;y\n3;01;;-;;x\n".replace(",", ".")
+    (folder / "typed.csv").write_text(text, encoding="utf-8-sig")
+    frame = read_frame("typed.csv", categories=["code"], gap_marks=["-"], drop=["day"])
+    assert list(frame) == ["n", "code", "yes", "word", "none"]
+    assert frame["n"].tolist()[::2] == [1.5, 3.0]
+    assert frame["code"].cat.categories.tolist() == ["01", "02"]
+    assert frame["yes"].cat.categories.tolist() == ["False", "True"]
+    assert frame["word"].cat.categories.tolist() == ["a", "b"]
+    assert frame.isna().sum().tolist() == [1, 0, 1, 1, 3]
+
+
+def test_a_parquet_file_reads_as_its_csv_twin(folder):
+    frame = table().assign(flag=np.arange(60) % 2 == 0, count=np.arange(60) % 7)
+    frame.to_csv("twin.csv", index=False)
+    frame.to_parquet("twin.parquet")
+    pd.testing.assert_frame_equal(read_frame("twin.csv"), read_frame("twin.parquet"))
+
+
+@pytest.mark.parametrize("machine", ["genrbf", "ehk"])
+def test_fit_and_predict(machine, folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", machine) == 0
+    assert command("predict", "model.skops", "good.csv", "-o", "all.csv") == 0
+    told, truth = pd.read_csv("all.csv"), table()
+    assert list(told) == ["class", "probability_no", "probability_yes", "share_missing"]
+    np.testing.assert_allclose(told["probability_no"] + told["probability_yes"], 1.0)
+    np.testing.assert_allclose(told["share_missing"], truth.drop(columns="class").isna().mean(axis=1), atol=1e-6)
+    assert (told["class"] == np.where(told["probability_yes"] > 0.5, "yes", "no")).all()
+    assert (told["class"] == truth["class"]).mean() > 0.8
+
+    truth.sample(frac=1, random_state=0).iloc[:5].drop(columns="class").to_csv("some.csv", index=False)
+    assert command("predict", "model.skops", "some.csv", "-o", "some_told.csv") == 0
+    same = told.loc[truth.sample(frac=1, random_state=0).index[:5]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(pd.read_csv("some_told.csv"), same)  # other rows in the file do not matter
+
+
+def test_predict_says_what_it_does_not_know(folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops") == 0
+    new = table().iloc[:4].assign(kind=["a", "z", None, "b"])
+    new.drop(columns="weight").to_csv("new.csv", index=False)
+    assert "does not have 'weight'" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    assert command("predict", "model.skops", "new.csv", "-o", "p.csv", "--absent-as-gaps") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "'kind' has values unknown at fit, which are gaps: z." in told
+    assert "No column 'weight': a gap in every row." in told
+    assert pd.read_csv("p.csv")["share_missing"].round(2).tolist() == [0.67, 0.67, 0.67, 0.33]
+    new.assign(size="big").to_csv("new.csv", index=False)
+    assert "holds 'big' in row 1" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+
+
+def test_a_regression_and_its_notes(folder, capsys):
+    frame = table()
+    frame["value"] = 3 * frame["weight"] + 100
+    frame.loc[:4, "value"] = np.nan
+    frame.assign(id=range(60), blank=None).to_csv("good.csv", index=False)
+    assert command("fit", "good.csv", "-t", "value", "-o", "model.skops") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for note in ("5 rows without a value", "'id' looks like a row number", "No value at all in 'blank'", "R²"):
+        assert note in told
+    assert command("predict", "model.skops", "good.csv", "-o", "p.csv") == 0
+    guess = pd.read_csv("p.csv")
+    assert list(guess) == ["value", "share_missing"]
+    assert np.corrcoef(guess["value"], frame["weight"])[0, 1] > 0.9
+
+
+def test_describe_counts_the_gaps(folder, capsys):
+    with_column(day=DATES)
+    assert command("describe", "bad.csv") == 0
+    told = capsys.readouterr().out
+    frame = table()
+    gaps = frame.isna()
+    assert f"{gaps.to_numpy().sum()} cells are missing" in told
+    assert f"{(~gaps.any(axis=1)).sum()} rows are complete" in " ".join(told.split())
+    for pattern, count in gaps.value_counts().items():
+        cells = "".join("·" if gap else "■" for gap in pattern) + "■"
+        assert any(line.split()[0] == str(count) and cells in line for line in told.splitlines() if line.strip())
+    assert "dates or times" in told
+    assert "\x1b[" not in told  # no colours outside a terminal
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "gapkernel"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    for name in ("describe", "compare", "fit", "predict", "reproduce", "bench"):
+        assert f"\n  {name} " in done.stdout
+
+
+def test_a_missing_extra_is_named():
+    code = "import sys; sys.modules['typer'] = None; from gapkernel.cli import main; main(['describe', 'x'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith('pip install "gapkernel[cli]"')
+    assert done.stderr.count("\n") == 1

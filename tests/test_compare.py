@@ -1,0 +1,336 @@
+"""``gapkernel compare``: the same folds for everyone, honest intervals, and a page that needs nothing but itself."""
+
+import html
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from scipy import stats
+
+from gapkernel.cli import machines
+from gapkernel.cli.comparing import compare, final_choice
+from gapkernel.cli.comparison import Comparison, difference, margin
+from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.embedded import penguins
+from gapkernel.cli.figures import gap_patterns, round_steps, spaced
+from gapkernel.cli.machines import MACHINES
+from gapkernel.cli.page import code
+from gapkernel.cli.problem import at_most, problem_of
+from gapkernel.cli.study import compare_study
+from gapkernel.experiments import paired_test
+from gapkernel.missingness import summary
+
+PAIR = ("genrbf", "mean")
+NASTY = '<b>&"x"'
+
+
+def frame(n=70):
+    """A small table with gaps: numbers, a category, a class and a number to predict."""
+    random = np.random.default_rng(1)
+    table = pd.DataFrame(random.normal(size=(n, 3)), columns=["a", "b", NASTY])
+    table["kind"] = pd.Categorical(random.choice(["u", "v"], n))
+    score = table["a"] + (table["kind"] == "u") + 0.3 * random.normal(size=n)
+    table["value"], table["class"] = score, pd.Categorical(np.where(score > 0.4, "high", "low"))
+    table["third"] = pd.Categorical(np.select([score < 0, score > 0.8], ["x", "z"], "y"))
+    table.loc[::6, "a"] = np.nan
+    return table
+
+
+def problem(target):
+    return problem_of(frame()[["a", "b", NASTY, "kind", target]], target, name="table.csv")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_grid():
+    """Few settings to choose from: which ones does not matter here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machines, "CS", (1.0, 10.0))
+        patch.setattr(machines, "WIDTHS", (0.3,))
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    """A comparison and its page for each kind of target."""
+    made = {}
+    for target in ("class", "third", "value"):
+        table = frame()[["a", "b", NASTY, "kind", target]]
+        table.to_csv(folder / f"{target}.csv", index=False)
+        quiet = Console(file=(folder / f"{target}.txt").open("w", encoding="utf-8"), width=100)
+        out = folder / f"{target}.html"
+        made[target] = (
+            compare(folder / f"{target}.csv", target, out, quick=True, n_jobs=1, machines=PAIR, console=quiet),
+            out.read_text(encoding="utf-8"),
+        )
+        quiet.file.close()
+    return made
+
+
+def test_every_machine_sees_the_same_folds_and_gaps():
+    study = compare_study(problem("class"))
+    seeds = {}
+    for task in study.tasks:
+        key = (task.fraction, task.draw, task.repeat, task.fold)
+        seeds.setdefault(key, set()).add((task.split_seed, task.data_seed))
+    assert all(len(found) == 1 for found in seeds.values())
+    assert {task.method for task in study.tasks} >= {"genrbf", "rbf", "ehk", "mean", "iterative", "boosting"}
+
+
+@pytest.mark.parametrize(
+    ("method", "target"), [*((name, "class") for name in MACHINES), ("genrbf", "value"), ("boosting", "value")]
+)
+def test_each_machine_learns(method, target):
+    study = compare_study(problem(target), (method,))
+    told = study.run_task(study.tasks[0])
+    assert told["score"] > (0.6 if target == "class" else 0.3)
+    assert len(told["answers"]) == len(told["rows"]) == 14
+
+
+@pytest.mark.parametrize("method", ["genrbf", "iterative"])
+def test_a_task_repeats_itself(method):
+    study = compare_study(problem("class"), (method,))
+    first, again = (study.run_task(study.tasks[-1]) for _ in range(2))
+    assert study.tasks[-1].fraction == 0.6
+    assert {k: v for k, v in first.items() if "seconds" not in k} == {
+        k: v for k, v in again.items() if "seconds" not in k
+    }
+
+
+@pytest.mark.parametrize("target", ["class", "value"])
+def test_odd_columns_stop_no_machine(target):
+    random = np.random.default_rng(0)
+    odd = frame(40)[["a", target]].assign(constant=1.0, big=1e12 * random.normal(size=40), tiny=1e-12)
+    odd["once"], odd["rare"] = [np.nan] * 39 + [3.0], pd.Categorical(["u"] * 39 + ["v"])
+    odd["label"], odd["same"] = pd.Categorical([None] * 39 + ["w"]), pd.Categorical(["k"] * 40)
+    odd.loc[5, odd.columns != target] = np.nan
+    study = compare_study(problem_of(odd, target, name="odd"), fractions=(0.6,))
+    for task in study.tasks:
+        if (task.fraction, task.draw, task.fold) == (0.6, 0, 4):
+            assert np.isfinite(study.run_task(task)["score"])
+
+
+def test_another_table_has_other_results():
+    table = problem("class")
+    names = {
+        compare_study(one).name
+        for one in (table, problem("value"), table.take(np.arange(60), ""), replace(table, y=table.y[::-1]))
+    }
+    assert len(names) == 4
+    assert compare_study(problem("class")).name == compare_study(table).name
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_interval_is_that_of_the_corrected_test(seed):
+    random = np.random.default_rng(seed)
+    first, second = pd.Series(random.normal(0.4, 0.5, 10)), pd.Series(random.normal(0, 0.5, 10))
+    found = difference(first, second)
+    p = paired_test(first, second, test_share=0.2).corrected_t_pvalue
+    assert found.is_noise == (p > 0.05)
+    standard_error = found.margin / stats.t.ppf(0.975, 9)
+    assert 2 * stats.t.sf(abs(found.mean) / standard_error, 9) == pytest.approx(p)
+
+
+def test_margins_are_wider_than_those_of_independent_splits():
+    values = pd.Series([0.8, 0.9, 0.85, 0.7, 0.95])
+    assert margin(values) > stats.t.ppf(0.975, 4) * values.std() / np.sqrt(5)
+
+
+def results(scores):
+    """Results of a made-up study: for each machine its scores by fold."""
+    return pd.DataFrame(
+        [
+            {"method": name, "fraction": 0.0, "repeat": 0, "fold": fold, "score": score, "log_loss": 1 - score}
+            | {"tune_seconds": 1.0, "fit_seconds": 0.1}
+            for name, values in scores.items()
+            for fold, score in enumerate(values)
+        ]
+    )
+
+
+def test_a_lead_is_called_noise_when_it_is():
+    clear = Comparison(
+        problem("class"), results({"rbf": [0.9, 0.91, 0.92, 0.9, 0.93], "mean": [0.7, 0.7, 0.71, 0.69, 0.72]})
+    )
+    assert clear.winner == "rbf"
+    assert "more than noise explains" in clear.verdict
+    assert clear.headline == "expected RBF SVM predicts “class” best"
+    assert clear.to_beat.startswith("To beat it beyond doubt, a machine has to reach 9")
+    close = Comparison(
+        problem("class"), results({"rbf": [0.9, 0.8, 0.95, 0.7, 0.9], "mean": [0.8, 0.9, 0.8, 0.9, 0.82]})
+    )
+    assert "within noise" in close.verdict
+    assert close.headline.endswith("but mean + indicator SVM cannot be told from it")
+    assert close.to_beat.startswith("No machine can beat it beyond doubt")
+    hidden = results({name: [0.5 + 0.1 * (name == "ehk")] * 5 for name in ("rbf", "mean", "ehk")}).assign(fraction=0.4)
+    all_tied = pd.concat([results({"rbf": [0.9, 0.8], "mean": [0.8, 0.9], "ehk": [0.85, 0.86]}), hidden])
+    headline = Comparison(problem("class"), all_tied).headline
+    assert headline == "Three machines predict “class” equally well; EHK SVM holds up best as cells go missing"
+    tie = Comparison(problem("class"), results({"mean": [0.8] * 5, "rbf": [0.8] * 5}))
+    assert tie.lead == (0.0, 0.0)
+    assert "within noise" in tie.verdict
+
+
+def test_promises_are_counted_right(pages):
+    comparison = pages["class"][0]
+    found = comparison.reliability("genrbf")
+    chances, truth = comparison.answers("genrbf")
+    assert found.counts.sum() == len(truth) == 70
+    assert found.happened @ found.counts == pytest.approx((truth == 1).sum())
+    assert found.promised @ found.counts == pytest.approx(chances[:, 1].sum())
+    assert ((found.low <= found.happened) & (found.happened <= found.high)).all()
+    assert found.what == "probability of low"
+
+
+def test_a_second_run_measures_nothing_again(pages, folder, capsys):
+    comparison = pages["class"][0]
+    again = compare(folder / "class.csv", "class", folder / "class.html", quick=True, n_jobs=1, machines=PAIR)
+    pd.testing.assert_frame_equal(again.results, comparison.results)  # also the seconds: nothing was run
+    assert "20 results were in" in capsys.readouterr().out
+
+
+def test_a_large_table_is_sampled_with_its_classes():
+    table = problem("class")
+    sample = at_most(table, 50)
+    assert len(sample.y) == 50
+    assert abs(np.mean(sample.y == "high") - np.mean(table.y == "high")) < 0.02
+    assert "50 of 70 rows are used" in sample.notes[-1]
+    assert at_most(table, 70) is table
+    with pytest.raises(Complaint, match="at least 50"):
+        at_most(table, 10)
+
+
+def test_the_embedded_table_has_gaps_of_its_own():
+    table = penguins()
+    assert table.X.shape == (333, 8)
+    assert int(table.X.isna().to_numpy().sum()) == 17
+    assert sorted(set(table.y)) == ["female", "male"]
+
+
+@pytest.mark.parametrize("target", ["class", "value"])
+@pytest.mark.parametrize("method", [name for name in MACHINES if name != "xgboost"])
+def test_the_code_on_the_page_runs(method, target):
+    table = problem(target)
+    score = {"class": "log_loss", "value": "rmse"}[target]
+    made_up = results({method: [0.9] * 5, "rbf" if method != "rbf" else "mean": [0.1] * 5})
+    comparison = Comparison(table, made_up.rename(columns={"log_loss": score}))
+    choice = final_choice(comparison)
+    names = {"X": table.X, "y": table.y, "X_new": table.X.iloc[:3]}
+    lines = code(comparison, choice)
+    exec(lines, names)
+    expected = choice.estimator.fit(table.X, table.y).predict(table.X)
+    np.testing.assert_array_equal(names["model"].predict(table.X), expected)
+
+
+class Tags(HTMLParser):
+    """Checks that tags are closed, and collects what an element may ask the network for."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.asked, self.scripts = [], [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        self.asked += [
+            value for name, value in attrs if name in ("src", "href", "srcset", "xlink:href", "data", "action")
+        ]
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("target", ["class", "third", "value"])
+def test_the_page_is_whole_and_asks_for_nothing(pages, target):
+    comparison, text = pages[target]
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    assert tags.asked == ["data:,"]  # an empty icon, so that browsers do not ask for one
+    assert tags.scripts == 0
+    assert not re.search(r"https?:|url\(|@import|\bnan\b", text)
+    assert NASTY not in text
+    assert html.escape(NASTY) in text
+    for said in (comparison.verdict, comparison.to_beat, comparison.robustness, *comparison.problem.notes):
+        assert html.escape(said) in text
+    for method in PAIR:
+        assert text.count(html.escape(MACHINES[method].label)) >= 3
+        assert comparison.show(comparison.scores.loc[method, "mean"]) in text
+    assert len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)) == text.count("<svg") == 4
+
+
+def test_labels_never_overlap():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        places = random.uniform(0, 268, 8)
+        moved = np.sort(spaced(places, 15.5, 268))
+        assert np.diff(moved).min() >= 15.49
+        assert moved.max() <= 268
+        assert np.array_equal(np.argsort(spaced(places, 15.5, 268), kind="stable"), np.argsort(places, kind="stable"))
+
+
+def test_ticks_are_round_and_inside():
+    for low, high in ((0.71, 0.93), (-3e5, 2e5), (0.0, 1e-7), (5.0, 5.0)):
+        ticks = round_steps(low, high)
+        assert all(low - 1e-9 * abs(low) <= tick <= high + 1e-9 * abs(high) for tick in ticks)
+        assert len(ticks) <= 10
+
+
+def test_patterns_of_a_wide_table_fit_the_figure():
+    wide = pd.DataFrame(np.where(np.random.default_rng(0).random((50, 60)) < 0.2, np.nan, 1.0))
+    drawn = gap_patterns(summary(wide), "gaps")
+    ends = [float(x) + float(w) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
+    assert len(ends) == 600
+    assert max(ends) < 440
+
+
+LOOK = """<script>
+const told = parent.document.documentElement.dataset;
+told.wide = document.documentElement.scrollWidth;
+told.requests = performance.getEntriesByType("resource").length;
+told.outside = [...document.querySelectorAll("svg text")].filter(text => {
+  const box = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
+  return box.left < frame.left - 1 || box.right > frame.right + 1; }).map(text => text.textContent).join("|");
+</script></body>"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("target", ["class", "value"])
+def test_a_browser_shows_the_page_without_complaint(pages, target, width, tmp_path):
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed, so no browser has looked at the page")
+    inside = html.escape(pages[target][1].replace("</body>", LOOK))
+    frame = tmp_path / "frame.html"  # a window is at least 500 wide, a frame may be as narrow as a phone
+    frame.write_text(
+        f'<html><head></head><iframe srcdoc="{inside}" width="{width}" height="900" style="border:0"></html>'
+    )
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,1000"]
+    options += ["--disable-background-networking", "--disable-component-update"]
+    options += ["--enable-logging=stderr", "--log-level=0", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run(
+        [chromium, *options, "--dump-dom", frame.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    told = dict(re.findall(r'data-(\w+)="([^"]*)"', done.stdout[: done.stdout.index("<head>")]))
+    assert told["requests"] == "0"
+    assert "CONSOLE" not in done.stderr
+    assert int(told["wide"]) <= width, "the page is wider than the window"
+    assert told["outside"] == "", "text is cut off"

@@ -1,0 +1,159 @@
+"""The papers' experiments: their parts are the library's estimators, and a report holds what was computed."""
+
+from dataclasses import replace
+from io import StringIO
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from rich.console import Console
+from sklearn.svm import SVC as CompleteSVC
+
+import gapkernel as gk
+from gapkernel.experiments import PAPERS, Task, reproduce
+from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
+from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
+from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.mark.parametrize("method", ["1ke", "2ke", "1mi", "2mi"])
+def test_the_four_approaches_are_the_librarys_estimators(method):
+    task = Task("source_tracking", method)
+    X, y = microbiology.table(task, None)
+    train, test = np.arange(0, 138, 2), np.arange(1, 138, 2)
+    protocol = FoldOfTable1((0.5, 2.0), n_imputations=3)
+    everything = np.ones(9, bool)
+    for C, guess in zip(protocol.Cs, protocol.predictions(task, X, y, train, test), strict=True):
+        if method in ("1ke", "2ke"):
+            kernel = "ehk" if method == "1ke" else CompletionKernel()
+            machine = gk.SVC(kernel=kernel, C=C, categorical_features=everything, break_ties=True)
+        else:
+            pooling = "stack" if method == "1mi" else "average"
+            imputer = protocol.imputer(X[train], task.split_seed)
+            machine = gk.MultipleImputationClassifier(CompleteSVC(kernel=overlap, C=C), imputer, pooling=pooling)
+        expected = machine.fit(X[train], y[train]).predict(X[test])
+        agree = np.mean(guess == expected)
+        assert agree == 1 if method != "1mi" else agree > 0.95  # repeated rows: libsvm stops elsewhere
+
+
+def test_overlap_is_the_share_of_equal_columns():
+    assert_array_equal(overlap(np.array([[0.0, 1.0], [2.0, 2.0]]), np.array([[0.0, 2.0]])), [[0.5], [0.5]])
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.9])
+def test_the_activation_is_that_of_the_kernel_but_for_a_factor(alpha):
+    X, _ = gk.datasets.make_ehk_synthetic(30, random_state=0)
+    rows = gk.density.Marginals().fit(X).condition(gk.ampute(X, 0.3, random_state=0))
+    scaled = ehk_protocol.activated(HeterogeneousKernel().gram(rows), alpha)
+    assert_allclose(scaled, HeterogeneousKernel(alpha).gram(rows) * (1 - alpha) ** (1 / alpha), rtol=1e-10)
+    assert_allclose(scaled.diagonal(), 1.0)
+
+
+@pytest.mark.parametrize("method", ehk_protocol.METHODS)
+def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_of_them(method):
+    grid = ehk_protocol.EHKGrid((0.01, 0.1), (0.5, 0.9), (0.5,), (1.0, 10.0, 100.0), (10.0,), (0.01,))
+    task = Task("synthetic", method, "mcar", 0.3)
+    X, y = ehk_protocol.data(task, None)
+    X, y = X.iloc[:80], y[:80]
+    train, test = np.arange(60), np.arange(60, 80)
+    losses = ehk_protocol.loss_table(task, grid, X, y, train, test)
+    assert losses.shape == (1 if method in ("ehk", "ehk_known") else 2, 3)
+    assert ((losses >= 0) & (losses <= 1)).all()
+    one = ehk_protocol.loss_table(task, grid, X, y, train, test, only=(0, 1))
+    assert one.shape == (1, 1)
+    assert one[0, 0] == losses[0, 1]
+
+
+def test_regression_is_measured_against_the_mean(data_folder):
+    grid = replace(ehk.NARROW, smooth_alpha=(0.5,))
+    result = ehk_protocol.GridCV(grid, 3, str(data_folder))(Task("servo", "ehk_alpha"))
+    assert 0 < result["losses"][0][0] < 1
+
+
+def test_entries_are_removed_by_row():
+    random = np.random.default_rng(0)
+    gaps = np.isnan(expected_kernel.removed(np.ones((500, 13)), 0.2, random))
+    assert set(gaps.sum(axis=1).tolist()) == {2, 3}  # 2.6 of 13
+    assert abs(gaps.mean() - 0.2) < 0.01
+
+
+def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
+    gaps = np.isnan(cccp.erased(np.zeros((2000, 256)), np.random.default_rng(0))).sum(axis=1)
+    assert (gaps.min(), gaps.max()) == (0, 64)
+    assert abs(gaps.mean() - 32) < 4.5 * 18.8 / np.sqrt(2000)
+    digits = cccp.Digits(60, 20, 2, (1 / 128,), 10.0, str(data_folder))
+    erased, y, new, truth = digits.data(Task("usps", "uniform"))
+    filled, *_ = digits.data(Task("usps", "mean"))
+    whole, *_ = digits.data(Task("usps", "complete"))
+    seen = ~np.isnan(erased)
+    assert_array_equal(erased[seen], whole[seen])
+    assert_array_equal(filled[seen], whole[seen])
+    assert (len(y), new.shape, len(truth)) == (60, (2007, 256), 2007)
+    result = digits(Task("usps", "uniform"))
+    assert 0.1 < result["error"] < 0.8
+    assert result["rises"] == 0
+
+
+def genrbf_results():
+    random, advantage = np.random.default_rng(0), {"rbf": 0.1, "genrbf": 0.05}
+    lines = [
+        {"dataset": d, "mechanism": m, "fraction": f, "draw": 0, "repeat": 0, "fold": fold, "method": method,
+         "seconds": 1.0, "accuracy": 0.6 + advantage.get(method, 0.0) + 0.01 * random.random()}
+        for d in genrbf.DATASETS for m in genrbf.MECHANISMS for f in (0.2, 0.5, 0.8) for fold in range(3)
+        for method in genrbf.QUICK_METHODS
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def test_the_genrbf_report_ranks_the_methods(monkeypatch):
+    monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
+    report = genrbf.report(genrbf_results(), genrbf.QUICK)
+    assert len(report.figures) == 5
+    ranks = {row[0]: row for row in report.tables[0].rows}
+    assert report.tables[0].rows[0][0] == "expected RBF"
+    assert ranks["expected RBF"][-1] == "1.00"
+    assert ranks["genRBF"][-1] == "2.00"
+    assert "genRBF on raw columns is number 2 of 9 (rank 2.00)" in report.findings[0]
+    assert [row[1] for row in report.tables[1].rows] == ["18", "12", "2"]
+
+
+def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
+    monkeypatch.setattr(microbiology, "QUICK", microbiology.Size(1, FoldOfTable1((1.0,), n_folds=2, n_imputations=2)))
+    pages = []
+    for _ in range(2):
+        console = Console(file=StringIO(), width=160)
+        report = reproduce("microbiology", out=tmp_path / "here", n_jobs=1, console=console)
+        pages.append((tmp_path / "here" / "README.md").read_text())
+        assert "79.3" in console.file.getvalue()
+        assert "under five minutes" in console.file.getvalue()
+    assert pages[0] == pages[1]
+    assert "`gapkernel reproduce microbiology --quick`" in pages[0]
+    assert report.folder == tmp_path / "here"
+    assert {p.suffix for p in report.folder.iterdir()} >= {".md", ".png", ".csv", ".sqlite"}
+    assert len(pd.read_csv(report.folder / "results_microbiology.csv")) == 10
+    table = pd.read_csv(report.folder / "table_1.csv")
+    assert table["approach"].tolist() == ["1KE", "2KE", "1MI", "2MI", "naive Bayes"]
+    with gk.experiments.Store(tmp_path / "here" / "results.sqlite") as store:
+        assert len(store.metadata("microbiology")["runs"]) == 2
+        assert len(store.finished("microbiology")) == 10
+
+
+def test_papers_say_what_they_do():
+    for paper in PAPERS.values():
+        assert paper.what.endswith(".")
+        assert paper.full_time
+    with pytest.raises(ValueError, match="Known are expected-kernel, ehk, cccp, microbiology, genrbf"):
+        reproduce("pagerank")
