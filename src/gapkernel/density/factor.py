@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.factor_em import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
-from gapkernel.density.standardise import standardise
 from gapkernel.density.quadrature import normal_nodes
+from gapkernel.density.standardise import standardise
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.table import numeric_table
 

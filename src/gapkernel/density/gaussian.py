@@ -15,9 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.compute.conditional import condition_patterns, workspace
 from gapkernel.density.expectation_maximisation import Prior, maximise
 from gapkernel.density.observations import Observations, ObservationsInParts
+from gapkernel.density.quadrature import normal_nodes
 from gapkernel.density.standardise import Standard, standardise
 from gapkernel.parts import parts_of
-from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.table import numeric_table
 

@@ -111,8 +111,8 @@ def intervals(estimator, X, level: float) -> np.ndarray:
 
 
 def gap_counts(X, estimator=None) -> np.ndarray:
-    """Missing cells of each row of a table of any kind, as ``estimator`` counts them if it does: to one that never saw a
-    category, it is a gap."""
+    """Missing cells of each row of a table of any kind, or those that ``estimator`` counts, if it does: a category that
+    it never saw is a gap."""
     if hasattr(estimator, "_gap_counts"):
         return estimator._gap_counts(X)
     return read_table(BaseEstimator(), X, reset=True).missing.sum(axis=1)
