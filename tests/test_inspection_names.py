@@ -48,7 +48,7 @@ def test_a_series_is_a_row_of_its_frame(frame):
     result = value_of_information(model, row)  # a warning about names would be an error
     assert result.names == ["a", "c"]
     shown = gk.plots.PredictionBandDisplay.from_estimator(model, frame.iloc[0], order=[2, 0])
-    steps = pd.DataFrame([frame.iloc[0]] * 3).to_numpy()
+    steps = np.repeat(frame.iloc[[0]].to_numpy(), 3, axis=0)
     steps[1:, 2] = steps[2:, 0] = np.nan
     assert_allclose(shown.mean, model.predict(pd.DataFrame(steps, columns=frame.columns)))
     assert_allclose(shown.fraction, [0, 1 / 3, 2 / 3])
