@@ -204,9 +204,9 @@ def write(frame):
         f"All three are the same process (one length scale, hyperparameters by marginal likelihood) on rows with gaps, "
         f"on mean-imputed and on IterativeImputer-imputed rows, all with the same scaled codes.\n\n"
         f"## Coverage of {LEVEL:.0%} intervals in %, by number of missing cells\n\n{by_count}\n\n"
-        f"All fractions together, neighbouring gap counts merged until a group has {LEAST_ROWS} rows; s.e. is the standard "
-        f"error of a coverage of {LEVEL:.0%} from so many rows, were they independent. Boosting: quantile HistGradientBoosting. "
-        f"Mean widths, of the intervals that are finite: {width_note(frame)}.",
+        f"All fractions together, neighbouring gap counts merged until a group has {LEAST_ROWS} rows; s.e. is the "
+        f"standard error of a coverage of {LEVEL:.0%} from so many rows, were they independent. Boosting: "
+        f"quantile HistGradientBoosting. Mean widths, of the intervals that are finite: {width_note(frame)}.",
     )
 
 
