@@ -235,7 +235,7 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         if self.calibration_ is None:
             half = np.full(len(mean), norm.ppf(0.5 + 0.5 * coverage))
         else:
-            half = self.calibration_.half_widths(self._gap_counts(X), coverage)
+            half = self.calibration_.half_widths(self._gap_counts(X), float(coverage))
         return np.column_stack([mean - half * std, mean + half * std])
 
     def sample_y(self, X, n_samples=1, random_state=0) -> np.ndarray:
