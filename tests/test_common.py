@@ -40,6 +40,7 @@ EXEMPTIONS = {
     ],
     expected_failed_checks=lambda estimator: EXEMPTIONS.get(type(estimator), {}),
 )
+@pytest.mark.filterwarnings("ignore:The .* ended at its:sklearn.exceptions.ConvergenceWarning")  # targets of pure noise
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

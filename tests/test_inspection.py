@@ -146,7 +146,7 @@ def test_a_column_that_says_nothing_is_worth_nothing():
     y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
     known = gk.density.Gaussian.from_moments(np.zeros(3), np.diag([1.0, 1.0, 0.0]))
     X[:, 2] = 0.0
-    model = gk.GaussianProcessRegressor(density=known, noise_level=0.01).fit(X, y)
+    model = gk.GaussianProcessRegressor(density=known, noise_level=0.01, optimizer=None).fit(X, y)
     result = value_of_information(model, [np.nan, np.nan, np.nan])
     assert result.best == "column 0"
     assert result.reduction[0] > 3 * result.reduction[1] > 0
@@ -174,7 +174,8 @@ def test_a_category_is_worth_what_its_levels_say():
     kind = np.array(["a", "b", "c"])[random.integers(0, 3, 90)]
     size = random.standard_normal(90)
     X = pd.DataFrame({"size": size, "kind": kind})
-    model = gk.GaussianProcessRegressor(noise_level=0.01).fit(X, 0.3 * size + 3.0 * (kind == "a"))
+    machine = gk.GaussianProcessRegressor(constant_value=4.0, noise_level=0.01, optimizer=None)
+    model = machine.fit(X, 0.3 * size + 3.0 * (kind == "a"))
     row = pd.DataFrame({"size": [np.nan], "kind": pd.Series([None], dtype=object)})
     result = value_of_information(model, row)
     assert result.names == ["size", "kind"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import gapkernel as gk
 from gapkernel.estimators.process import FittedProcess
-from gapkernel.solvers.gaussian_process import Posterior
+from gapkernel.solvers.gaussian_process import Posterior, lbfgs
 
 
 def problem(n):
@@ -56,3 +56,21 @@ def test_the_covariance_is_inverted_once(monkeypatch):
     for _ in range(2):
         model.predict([[np.nan, 0.3]], return_std=True)
     assert len(calls) == 1
+
+
+def test_a_hyperparameter_at_its_bound_is_named():
+    X, y = problem(20)
+    model = gk.GaussianProcessRegressor(noise_level=15.0, noise_level_bounds=(10.0, 20.0))
+    with pytest.warns(ConvergenceWarning) as said:
+        model.fit(X, y)
+    assert any(
+        "noise_level ended at its lower bound 10: a wider noise_level_bounds" in str(each.message) for each in said
+    )
+
+
+def test_a_search_that_stops_early_is_said():
+    def uphill(theta):
+        return float(theta @ theta), -theta  # the gradient of another function
+
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        lbfgs(uphill, np.ones(2), bounds=[(-5.0, 5.0)] * 2)

@@ -343,6 +343,7 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
                 )
             else:
                 start = start.at(self._optimum(evidence, start, random))
+                start.warn_at_bounds()
         try:
             return FittedProcess(evidence, start, evidence.posterior(start))
         except np.linalg.LinAlgError as error:

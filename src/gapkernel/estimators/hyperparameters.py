@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 
 class Hyperparameters(NamedTuple):
@@ -51,6 +53,19 @@ class Hyperparameters(NamedTuple):
         logarithms = self.logarithms.copy()
         logarithms[self.free] = theta
         return self._replace(logarithms=logarithms)
+
+    def warn_at_bounds(self) -> None:
+        """Say which of the free ones lie at a bound, where a better value may be beyond."""
+        names = ["constant_value", *["length_scale"] * len(self.length_scale), "noise_level"]
+        found = np.isclose(self.bounds, self.logarithms[:, None]) & self.free[:, None]
+        for k, side in np.argwhere(found):
+            column = f" of column {k - 1}" if names[k] == "length_scale" and len(self.length_scale) > 1 else ""
+            warnings.warn(
+                f"The {names[k]}{column} ended at its {('lower', 'upper')[side]} bound "
+                f"{np.exp(self.bounds[k, side]):.3g}: a wider {names[k]}_bounds may fit better, 'fixed' keeps a value.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
 
 def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:

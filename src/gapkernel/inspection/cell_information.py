@@ -76,7 +76,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     >>> random = np.random.default_rng(0)
     >>> X = random.standard_normal((100, 3))
     >>> y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
-    >>> model = GaussianProcessRegressor(noise_level=0.01).fit(X, y)
+    >>> model = GaussianProcessRegressor(noise_level=0.01, noise_level_bounds="fixed").fit(X, y)
     >>> result = value_of_information(model, [np.nan, np.nan, 0.5])
     >>> result.best, result.reduction.round(1)
     ('column 0', array([0.5, 0.1]))

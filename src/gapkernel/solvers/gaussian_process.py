@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -60,6 +62,13 @@ def condition(covariance: np.ndarray, targets: np.ndarray) -> Posterior:
 def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
     """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low."""
     result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+    if not result.success:
+        warnings.warn(
+            f"The search for hyperparameters did not converge: {result.message} Scale the columns and the target, or "
+            f"start elsewhere.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return result.x, result.fun
 
 
