@@ -40,7 +40,7 @@ def run():
             "gapkernel",
             "scikit-learn, complete data",
             "ratio",
-            "of processor time",
+            "CPU ratio",
             "peak memory",
             "of scikit-learn",
         ),
