@@ -192,7 +192,8 @@ def findings(scores, everything: FriedmanNemenyi, frame) -> list[str]:
         + (", ".join(behind) if behind else "no method")
         + ".",
         f"In single cells the corrected t test finds {int((wins['difference'] > 0).sum())} differences for and "
-        f"{int((wins['difference'] < 0).sum())} against genRBF, among {len(tests)} tests at level 0.05, each on {int(tests['n'].max())} splits.",
+        f"{int((wins['difference'] < 0).sum())} against genRBF, among {len(tests)} tests at level 0.05, "
+        f"each on {int(tests['n'].max())} splits.",
         "The paper: genRBF has the best mean rank, significantly so against all but karma; mice is better up to 30 %.",
     ]
 
