@@ -7,7 +7,7 @@ run: .venv/ready
 	$(BIN)/gapkernel compare --out comparison.html
 
 test: .venv/ready
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 slow: .venv/ready
 	$(BIN)/python -m pytest -q -m slow

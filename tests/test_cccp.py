@@ -216,6 +216,24 @@ def test_the_basis_comes_from_complete_rows_when_there_are_enough():
     assert everything.n_basis_ == len(X)
 
 
+def test_as_many_centres_as_rows_are_the_rows():
+    X, y = wine(rate=0.0)
+    options = {"n_basis": len(X), "basis_tol": 0.0, "solver": "lbfgs", "tol": 1e-9}
+    expected = classifier(**options).fit(X, y).predict_proba(X)
+    assert_allclose(classifier(basis="kmeans", **options).fit(X, y).predict_proba(X), expected, atol=1e-3)
+
+
+def test_centres_lie_among_rows_with_gaps_and_without():
+    X, y = wine(rate=0.3)
+    model = classifier(basis="kmeans", n_basis=20).fit(X, y)
+    assert model.n_basis_ == 20
+    completed = model.completions_.means(X)
+    assert np.all((model.basis_ >= completed.min(axis=0)) & (model.basis_ <= completed.max(axis=0)))
+    assert model.score(X, y) > 0.9
+    same = np.repeat(X[:2], 10, axis=0)
+    assert classifier(basis="kmeans", n_basis=20).fit(same, np.repeat([0, 1], 10)).n_basis_ <= 2
+
+
 def test_sigma_is_the_root_of_C_and_seeds_decide():
     X, y = wine()
     assert_allclose(classifier(sigma=2.0).fit(X, y).theta_, classifier(C=4.0).fit(X, y).theta_)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.completions import KINDS, Completions, completions_of
-from gapkernel.compute.basis import Basis, pivoted_cholesky
+from gapkernel.compute.basis import Basis, centres, pivoted_cholesky
 from gapkernel.compute.progress import watched
 from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
 from gapkernel.estimators.labels import CandidateLabels, read_labels
@@ -29,7 +29,7 @@ CHOICES = {
     "solver": ("cccp", "lbfgs", "sgd"),
     "completions": ("density", *KINDS),
     "sampling": ("sobol", "random"),
-    "basis": ("auto", "complete"),
+    "basis": ("auto", "complete", "kmeans"),
 }
 
 MOST_BASIS = 500
@@ -80,9 +80,10 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         Most basis functions, at most the number of rows. None: 500, or the number of rows.
     basis_tol : float, default=1e-6
         No more basis functions once no row has this share of the largest k(x, x) left to explain.
-    basis : {"auto", "complete"}, default="auto"
-        Basis functions come from complete rows. With "auto", if there are fewer of these than basis functions, all
-        rows are used, with the means of their completions in the gaps.
+    basis : {"auto", "complete", "kmeans"}, default="auto"
+        Where basis functions come from. "complete": the paper's, complete rows picked by pivoted Cholesky. "auto": the
+        same, but if there are fewer of these than basis functions, all rows, with the means of their completions in
+        the gaps. "kmeans": centres of clusters of all rows, completed so, which need fewer basis functions.
     fit_intercept : bool, default=True
         Whether the scores have a constant, which is penalised like the rest.
     solver : {"cccp", "lbfgs", "sgd"}, default="cccp"
@@ -349,12 +350,15 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
                 "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
                 "Use basis='auto', which fills gaps by the means of their completions."
             )
-        pool = np.flatnonzero(complete) if self.basis == "complete" or complete.sum() >= size else np.arange(len(X))
+        enough = self.basis == "complete" or (self.basis == "auto" and complete.sum() >= size)
+        pool = np.flatnonzero(complete) if enough else np.arange(len(X))
         most = max(MOST_PICKED_FROM, 4 * size)
         if len(pool) > most:
             pool = np.sort(random.choice(pool, most, replace=False))
         rows = X[pool] if complete[pool].all() else completions.means(X[pool])
-        return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(pool)), self.basis_tol)
+        if self.basis == "kmeans":
+            rows = centres(rows, size, random)
+        return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
 
     def _check_parameters(self) -> None:
         for name, choices in CHOICES.items():

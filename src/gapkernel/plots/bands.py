@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.inspection.coverage import intervals
+from gapkernel.inspection.interval_coverage import intervals
 from gapkernel.plots.canvas import axes_or_new
 
 
