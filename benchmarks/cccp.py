@@ -106,8 +106,8 @@ uniformly from 0 to 64 (a reading of the paper's "up to 25 %"), or exactly 64 wh
 since few images are whole). gamma, C and the basis of the first lines were chosen together, once for all lines, by
 {folds}-fold cross-validation on the mean-imputed training images, from gamma 1/256, 1/128, 1/64, C 30, 100, 300 and
 both bases: gamma 1/{width:.0f}, C {penalty:.0f}. The lines with the other basis have the same gamma and C. The test
-images were used for this table alone, except that a first table, with the settings chosen for each line on one split of the
-training images and the pivoted basis only, was seen before: 5.93 % with "density", 5.88 % "uniform", 6.48 % mean
+images were used for this table alone, except that a first table, with settings chosen for each line on one split of
+the training images and the pivoted basis only, was seen before: 5.93 % with "density", 5.88 % "uniform", 6.48 % mean
 imputation, 5.83 % whole. "density" is the library's default base measure, one Gaussian over the 256 pixels given the
 observed ones, fitted by EM to the training images; "uniform" is the paper's, every erased pixel uniform over its range.
 The paper's own numbers are its best over its settings; it names neither its regularisation nor how many pixels each
