@@ -76,3 +76,25 @@ def test_numbers_that_cannot_be_matched_with_text_are_refused(levels):
     with pytest.raises(ValueError, match="Column 'c' of X holds numbers where it held text at fit"):
         model.predict(frame.assign(c=1))
     assert len(model.predict(frame.assign(c=np.nan))) == 20  # gaps are gaps
+
+
+def test_answers_of_several_arrays_are_joined_one_by_one():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(30, 3))
+    model = gk.GaussianProcessRegressor(optimizer=None).fit(X, X[:, 0])
+    parts = gk.batches(X, batch_size=8)
+    mean, deviation = model.predict(parts, return_std=True)
+    expected = model.predict(X, return_std=True)
+    assert_allclose(mean, expected[0])
+    assert_allclose(deviation, expected[1])
+    with pytest.raises(ValueError, match="return_cov is about pairs of rows"):
+        model.predict(parts, return_cov=True)
+
+
+def test_batches_without_rows_are_refused_by_name():
+    X = np.arange(20.0).reshape(10, 2)
+    model = gk.KernelRidge().fit(X, X[:, 0])
+    for parts in (gk.batches(X[:0]), gk.batches(lambda: iter([])), gk.batches(lambda: iter([(X[:0], None)]))):
+        with pytest.raises(ValueError, match="the batches hold no row"):
+            model.predict(parts)
+    assert len(model.predict(gk.batches(lambda: iter([(X[:0], None), (X, None)])))) == 10
