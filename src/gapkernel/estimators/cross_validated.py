@@ -22,9 +22,9 @@ class SVCCV(ClassifierMixin, GridMachine):
     Cs : array-like, default=(2**-5, 2**-3, ..., 2**9)
         Candidates for C.
     gammas : int, float or list, default=11
-        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is
-        one candidate, an integer so many powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it. A kernel without a width has
-        none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
+        candidate, an integer so many powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it. A
+        kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     density : "auto" or density, default="auto"
         Fitted anew to the training rows of each split.
