@@ -83,10 +83,8 @@ class GridMachine(Rowwise, BaseEstimator):
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
-        budget = get_config().memory_budget  # the threads below do not inherit it
-
         def fitted(k):
-            with config_context(memory_budget=budget, n_threads=1, progress=False):
+            with config_context(n_threads=1):
                 if k < 0:
                     return machine._fit_density(training.table, training.weight)
                 return _fold(machine, X, y, weight, splits[k], k, weighted)
@@ -95,7 +93,7 @@ class GridMachine(Rowwise, BaseEstimator):
             with config_context(n_threads=n_threads):
                 (density, rows), *folds = run_tasks(fitted, range(-1, len(splits)), "Fitting the densities")
             width, widths = self._widths(machine, density, rows)
-            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads, budget)
+            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads)
             with config_context(n_threads=1):  # one split at a time, with all threads inside
                 scores = run_tasks(chooser.scores, folds, "Choosing the settings")
         grid = {self._penalty[0]: penalties} | ({width: widths} if width else {})
@@ -196,15 +194,13 @@ class _Chooser:
     penalties: list
     scorer: Any
     n_threads: int
-    memory_budget: int
 
     def scores(self, fold: Fold) -> np.ndarray:
         """The scores of one split, (n_widths, n_penalties)."""
         n_rows, n_new = len(fold.rows), len(fold.new_rows)
-        at_once = max(1, self.memory_budget // (8 * n_rows * (n_rows + n_new)))
+        at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
         scores = []
-        settings = {"memory_budget": self.memory_budget, "n_threads": self.n_threads, "progress": False}
-        with config_context(**settings):
+        with config_context(n_threads=self.n_threads):
             for begin in range(0, len(self.widths), at_once):
                 grams, crosses = self._matrices(fold, self.widths[begin : begin + at_once])
                 scores += run_tasks(lambda pair: self._solved(fold, *pair), list(zip(grams, crosses, strict=True)))
