@@ -1,6 +1,7 @@
 """The limits of the engine: who sees them, and for how long."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_limits_of_a_context_hold_in_tasks_and_in_tasks_of_tasks(n_threads):
     with gk.config_context(memory_budget=777, n_threads=n_threads, progress=True):
         seen = run_tasks(outer, range(5))
         assert gk.get_config().progress
-    for config in sum(seen, []):
+    for config in chain.from_iterable(seen):
         assert (config.memory_budget, config.n_threads, config.progress) == (777, n_threads, False)
 
 
