@@ -65,6 +65,7 @@ BAD_TABLES = {
     "blank file": (lambda: put(b"\n\n"), "bad.csv is empty"),
     "header only": (lambda: put(b"a,class\n"), "header line but no rows"),
     "ragged": (lambda: put(b"a,class\n1,x\n1,2,3\n"), "is not a table"),
+    "separator at line ends": (lambda: put(b"a,class\n1,x,\n2,y,\n"), "more cells than its header names"),
     "latin1": (lambda: put(b"a,class\n1,caf\xe9\n"), "not UTF-8 text (byte 0xe9"),
     "binary": (lambda: put(bytes(range(256)) * 9), "not UTF-8"),
     "repeated name": (lambda: put(b"a,a ,class\n1,2,x\n"), "more than one column named 'a'"),
