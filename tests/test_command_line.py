@@ -2,14 +2,18 @@
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
-from gapkernel.cli import main
+from gapkernel.cli import machines, main
+from gapkernel.cli.comparing import compare
 from gapkernel.cli.reading import read_frame
+from gapkernel.compute.progress import tracked
 
 
 def table(n=60, seed=0):
@@ -222,3 +226,51 @@ def test_a_missing_extra_is_named():
     assert done.returncode == 2
     assert done.stderr.strip().endswith('pip install "gapkernel[cli]"')
     assert done.stderr.count("\n") == 1
+
+
+ODD = "[/x]"
+
+
+@pytest.fixture
+def bracketed(folder, monkeypatch):
+    """A table whose columns, levels, target and file are named as rich would close a style."""
+    monkeypatch.setattr(machines, "CS", (1.0,))  # few settings to choose from: which ones does not matter here
+    monkeypatch.setattr(machines, "WIDTHS", (0.3,))
+    frame = table().assign(number=range(60), blank=None)
+    frame["class"], frame["kind"] = frame["class"] + ODD, frame["kind"] + ODD
+    frame.columns = [f"{name} {ODD}" for name in frame]
+    Path("[").mkdir()  # the slash makes a folder of the first half of the name
+    frame.to_csv(f"{ODD}.csv", index=False)
+    return frame
+
+
+def test_names_with_brackets_are_shown_as_they_are(bracketed, capsys):
+    data, target = f"{ODD}.csv", f"class {ODD}"
+    assert command("describe", data) == 0
+    assert command("fit", data, "-t", target, "-o", f"{ODD}.skops", "-m", "rbf") == 0
+    new = bracketed.iloc[:5].assign(**{f"kind {ODD}": f":heart: {ODD}"}).drop(columns=f"weight {ODD}")
+    new.to_csv(f"{ODD}new.csv", index=False)
+    assert command("predict", f"{ODD}.skops", f"{ODD}new.csv", "-o", f"{ODD}p.csv", "--absent-as-gaps") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name in (f"{ODD}.csv: 60 rows", f"'number {ODD}' looks like", f"No value at all in 'blank {ODD}'"):
+        assert name in told
+    for name in (f"{ODD}.skops is written", f"No column 'weight {ODD}'", f"gaps: :heart: {ODD}", f"'{target}' predict"):
+        assert name in told
+    assert f"{ODD}p.csv is written" in told
+    assert f"probability_yes{ODD}" in pd.read_csv(f"{ODD}p.csv")
+
+
+def test_a_comparison_shows_names_with_brackets(bracketed):
+    shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean")
+    for _ in range(2):  # the second run tells where its results come from
+        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, machines=pair, console=shown)
+    told = " ".join(shown.file.getvalue().split())
+    for name in ("x].csv: 60 rows", f"'number {ODD}' looks like", f"'class {ODD}'", f"in {ODD}.sqlite", f"ures: {out}"):
+        assert name in told
+
+
+def test_a_progress_bar_shows_a_name_with_brackets(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_INTERACTIVE", "1")
+    assert list(tracked(range(3), 3, f"study {ODD}", verbose=True)) == [0, 1, 2]
+    assert ODD in capsys.readouterr().err

@@ -11,6 +11,7 @@ from rich.console import Console
 from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.fitting import FORMAT
 from gapkernel.cli.reading import numbers, read_raw
+from gapkernel.cli.saying import note, say
 from gapkernel.persistence import load
 
 MISSING = "share_missing"
@@ -24,12 +25,15 @@ def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_mar
         raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
     X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
     predictions(saved, X).to_csv(out, index=False)
-    for note in notes:
-        console.print(f"[yellow]Note:[/] {note}")
+    for text in notes:
+        note(console, text)
     gaps = X.isna().to_numpy()
-    console.print(
+    say(
+        console,
         f"'{saved['target']}' predicted for {len(X)} rows, {int(gaps.any(axis=1).sum())} of them with gaps "
-        f"({gaps.mean():.1%} of the cells). [bold]{out}[/] is written."
+        f"({gaps.mean():.1%} of the cells). ",
+        (str(out), "bold"),
+        " is written.",
     )
 
 

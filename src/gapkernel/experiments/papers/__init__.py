@@ -142,5 +142,5 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     report.title = f"{known.authors}: {known.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}")
-    console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False)
+    console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False, markup=False)
     return report
