@@ -125,6 +125,34 @@ def test_a_bad_request_is_one_line(arguments, told, folder, capsys):
     assert told in complaint(capsys, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fit", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "link.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "."), ". is a folder"),
+        (("predict", "model.skops", "good.csv", "-o", "./good.csv"), "would destroy good.csv"),
+        (("predict", "model.skops", "good.csv", "-o", "model.skops"), "would destroy model.skops"),
+        (("predict", "model.skops", "good.csv", "-o", "part"), "part is a folder"),
+        (("compare", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("compare", "good.csv", "-t", "class", "-o", "page.sqlite"), "would destroy page.sqlite"),
+        (("compare", "good.sqlite", "-t", "class", "-o", "good.html"), "would destroy good.sqlite"),
+        (("compare", "good.csv", "-t", "class", "-o", "part"), "part is a folder"),
+    ],
+    ids=str,
+)
+def test_no_command_writes_over_what_it_reads(arguments, told, folder, capsys):
+    content = (folder / "good.csv").read_bytes()
+    for name in ("good.sqlite", "model.skops"):
+        (folder / name).write_bytes(content)
+    (folder / "link.csv").symlink_to("good.csv")
+    (folder / "part").mkdir()
+    before = set(folder.iterdir())
+    assert told in complaint(capsys, *arguments)
+    assert set(folder.iterdir()) == before
+    assert all(path.read_bytes() == content for path in before if path.is_file())
+
+
 def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
     import skops.io
 

@@ -11,18 +11,20 @@ from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.machines import INNER_FOLDS, OURS, folds, with_probabilities
 from gapkernel.cli.problem import Problem, at_most, read_problem
 from gapkernel.cli.saying import note, say
+from gapkernel.cli.writing import may_write
 from gapkernel.persistence import save
 
 FORMAT = 1
 
 
-def fit(data, target: str, out: Path, *, machine="genrbf", task="auto", rows=5000, console=None, **reading) -> None:
+def fit(
+    data: Path, target: str, out: Path, *, machine="genrbf", task="auto", rows=5000, console=None, **reading
+) -> None:
     """Fit ``machine`` to a file and write the model to ``out``."""
     console = console or Console()
     if machine not in OURS:
         raise Complaint(f"--machine must be one of {', '.join(OURS)}, got '{machine}'.")
-    if not out.parent.is_dir():
-        raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
+    may_write(out, data)
     problem = at_most(read_problem(data, target, task=task, **reading), rows)
     for text in problem.notes:
         note(console, text)

@@ -12,6 +12,7 @@ from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.fitting import FORMAT
 from gapkernel.cli.reading import numbers, read_raw
 from gapkernel.cli.saying import note, say
+from gapkernel.cli.writing import may_write
 from gapkernel.persistence import load
 
 MISSING = "share_missing"
@@ -20,9 +21,8 @@ MISSING = "share_missing"
 def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:
     """Predict the rows of ``data`` by the model in the file ``model``, and write them to ``out``."""
     console = console or Console()
+    may_write(out, data, model)
     saved = read_model(model)
-    if not out.parent.is_dir():
-        raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
     X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
     predictions(saved, X).to_csv(out, index=False)
     for text in notes:
