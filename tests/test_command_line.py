@@ -9,11 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from sklearn.dummy import DummyClassifier
+from sklearn.svm import LinearSVR
 
 from gapkernel.cli import machines, main
 from gapkernel.cli.comparing import compare
+from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.predicting import predictions
 from gapkernel.cli.reading import read_frame
 from gapkernel.compute.progress import tracked
+from gapkernel.persistence import save
 
 
 def table(n=60, seed=0):
@@ -159,6 +164,30 @@ def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
     skops.io.dump({"format": 1, "model": complaint}, "model.skops")
     assert "test_command_line.complaint" in complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
     assert not (folder / "p.csv").exists()
+
+
+WHOLE = {"format": 1, "target": "class", "task": "regression", "columns": ["size"], "levels": {}, "model": LinearSVR()}
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [{"format": 1}, WHOLE | {"model": {}}, WHOLE | {"columns": None}, WHOLE | {"task": "classification"}, [1]],
+    ids=["format only", "dict for a model", "no columns", "no probabilities", "list"],
+)
+def test_a_file_that_fit_did_not_write_is_one_line(saved, folder, capsys):
+    save(saved, "model.skops")
+    told = complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
+    assert "was not written by gapkernel fit" in told
+    assert not (folder / "p.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["share_missing", "probability_yes"])
+def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folder, capsys):
+    table().rename(columns={"class": name}).to_csv("good.csv", index=False)
+    assert f"a column '{name}' of its own" in complaint(capsys, "fit", "good.csv", "-t", name, "-o", "model.skops")
+    model = DummyClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    with pytest.raises(Complaint, match="of its own"):
+        predictions(WHOLE | {"task": "classification", "target": name, "model": model}, table()[["size"]])
 
 
 def test_columns_get_their_types(folder):

@@ -15,6 +15,8 @@ from gapkernel.cli.writing import may_write
 from gapkernel.persistence import save
 
 FORMAT = 1
+MISSING, PROBABILITY = "share_missing", "probability_"
+"""What ``gapkernel predict`` calls its further columns."""
 
 
 def fit(
@@ -26,6 +28,7 @@ def fit(
         raise Complaint(f"--machine must be one of {', '.join(OURS)}, got '{machine}'.")
     may_write(out, data)
     problem = at_most(read_problem(data, target, task=task, **reading), rows)
+    check_target(problem.target, set(problem.y) if problem.task == "classification" else ())
     for text in problem.notes:
         note(console, text)
     with console.status(f"Choosing the settings of {OURS[machine].label} ..."):
@@ -42,6 +45,12 @@ def fit(
         (str(out), "bold"),
         " is written.",
     )
+
+
+def check_target(target: str, classes) -> None:
+    """Complain if predictions of the target would share the name of another column of the answers."""
+    if target in (MISSING, *(PROBABILITY + str(label) for label in classes)):
+        raise Complaint(f"gapkernel predict writes a column '{target}' of its own. Give the target another name.")
 
 
 def bundle(model, problem: Problem, machine: str) -> dict:
