@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVR
 from gapkernel.cli import machines, main
 from gapkernel.cli.comparing import compare
 from gapkernel.cli.complaints import Complaint
-from gapkernel.cli.predicting import predictions
-from gapkernel.cli.reading import read_frame
+from gapkernel.cli.predicting import predictions, prepared
+from gapkernel.cli.reading import read_frame, read_raw
 from gapkernel.compute.progress import tracked
 from gapkernel.persistence import save
 
@@ -207,6 +207,13 @@ def test_a_parquet_file_reads_as_its_csv_twin(folder):
     frame.to_csv("twin.csv", index=False)
     frame.to_parquet("twin.parquet")
     pd.testing.assert_frame_equal(read_frame("twin.csv"), read_frame("twin.parquet"))
+
+
+def test_a_row_with_a_name_is_called_by_its_place(folder):
+    new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
+    new.to_parquet("named.parquet")
+    with pytest.raises(Complaint, match="holds 'big' in row 2"):
+        prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
 
 
 @pytest.mark.parametrize("machine", ["genrbf", "ehk"])

@@ -35,6 +35,7 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
         raise Complaint(f"{path} is empty.")
     if len(frame) == 0:
         raise Complaint(f"{path} has a header line but no rows.")
+    frame = frame.reset_index(drop=True)  # rows are called by their place, whatever names a Parquet file gives them
     frame.columns = [str(name).strip() for name in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
