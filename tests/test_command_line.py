@@ -158,6 +158,12 @@ def test_no_command_writes_over_what_it_reads(arguments, told, folder, capsys):
     assert all(path.read_bytes() == content for path in before if path.is_file())
 
 
+def test_a_data_folder_that_is_none_leaves_nothing_behind(folder, capsys):
+    told = complaint(capsys, "reproduce", "genrbf", "--data-dir", "nowhere", "--out", "here")
+    assert "'nowhere', which does not exist" in told
+    assert not (folder / "here").exists()
+
+
 def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
     import skops.io
 
