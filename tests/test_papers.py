@@ -82,6 +82,18 @@ def test_regression_is_measured_against_the_mean(data_folder):
     assert 0 < result["losses"][0][0] < 1
 
 
+def test_the_best_cell_is_that_of_the_mean_over_repetitions():
+    losses = {(0, 0): [[0.1, 0.5]], (0, 1): [[0.5, 0.3]], (1, 0): [[0.2, 0.4]], (1, 1): [[0.2, 0.6]]}
+    lines = [
+        {"fraction": 0.2, "draw": draw, "repeat": repeat, "method": "ehk", "losses": cells}
+        for (draw, repeat), cells in losses.items()
+    ]
+    points = ehk.figure_points(pd.DataFrame(lines))
+    assert points["draw"].tolist() == [0, 1]
+    assert points["label"].tolist() == ["EHK2", "EHK2"]
+    assert_allclose(points["error"], [0.3, 0.2])
+
+
 def test_entries_are_removed_by_row():
     random = np.random.default_rng(0)
     gaps = np.isnan(expected_kernel.removed(np.ones((500, 13)), 0.2, random))
