@@ -147,8 +147,10 @@ def _balanced(chances: np.ndarray, random) -> np.ndarray:
 def _with_room_for_gaps(X):
     """Frames and arrays of numbers as they are; masked arrays and lists of numbers as floats; all else as objects."""
     if np.ma.isMaskedArray(X):
-        room = np.float64 if X.dtype.kind in "biuf" else object
-        return np.where(np.ma.getmaskarray(X), np.nan if room is np.float64 else None, X.data.astype(room))
+        numeric = X.dtype.kind in "biuf"
+        values = X.data.astype(np.float64 if numeric else object)
+        values[np.ma.getmaskarray(X)] = np.nan if numeric else None
+        return values
     if isinstance(X, list | tuple):
         X = Columns(X).array
         return X.astype(np.float64) if all(cell is None or isinstance(cell, Real) for cell in X.flat) else X
