@@ -101,8 +101,10 @@ def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
         assert_allclose(other.predict_proba(X), whole.predict_proba(X), atol=1e-5)
 
 
-def test_single_precision_is_close():
+@pytest.mark.parametrize("offset", [0.0, 1000.0, 2000.0])
+def test_single_precision_is_close(offset):
     X, y = wine()
+    X = X + offset
     double, single = classifier().fit(X, y), classifier(single_precision=True).fit(X, y)
     assert_allclose(single.objective_[-1], double.objective_[-1], rtol=1e-5)
     assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=2e-3)

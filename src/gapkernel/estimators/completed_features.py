@@ -31,6 +31,8 @@ class FeatureMap:
     def __init__(self, kernel: CompleteKernel, basis: Basis, intercept: bool, dtype):
         self.kernel, self.intercept, self.dtype = kernel, intercept, np.dtype(dtype)
         self.basis, self.whitening = basis, basis.whitening.astype(dtype)
+        # an RBF sees differences only, and float32 keeps few digits of values far from 0
+        self.origin = basis.rows.mean(axis=0) if kernel.source == "rbf" else np.zeros(basis.rows.shape[1])
 
     @property
     def size(self) -> int:
@@ -40,7 +42,7 @@ class FeatureMap:
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """(n_rows, size)."""
         features = np.ones((len(rows), self.size), self.dtype)
-        values = self.kernel(rows.astype(self.dtype, copy=False), self.basis.rows)
+        values = self.kernel((rows - self.origin).astype(self.dtype, copy=False), self.basis.rows - self.origin)
         features[:, : len(self.basis.rows)] = values.astype(self.dtype, copy=False) @ self.whitening
         return features
 
