@@ -27,9 +27,7 @@ def test_the_order_of_columns_changes_no_prediction():
     rows, truth = random.standard_normal((30, 2)), random.integers(0, 3, 30)
     rows += truth[:, None]
     frame = pd.DataFrame(np.eye(3, dtype=bool)[truth], columns=["a", "b", "c"])
-    first, second = (
-        gk.CCCPClassifier(random_state=0).fit(rows, frame[list(order)]) for order in ("abc", "cab")
-    )
+    first, second = (gk.CCCPClassifier(random_state=0).fit(rows, frame[list(order)]) for order in ("abc", "cab"))
     assert_array_equal(second.classes_, ["a", "b", "c"])
     assert_array_equal(second.predict_proba(rows), first.predict_proba(rows))
 
