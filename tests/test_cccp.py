@@ -94,7 +94,7 @@ def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
     whole = classifier().fit(X, y)
     monkeypatch.setattr(completed_features, "BLOCK_BYTES", 40_000)
     parts = classifier().fit(X, y)
-    with gk.config_context(memory_budget=1000):
+    with gk.config_context(memory_budget=40_000):
         streamed = classifier().fit(X, y)
     for other in (parts, streamed):
         assert_allclose(other.objective_[-1], whole.objective_[-1], rtol=1e-9)
