@@ -58,9 +58,9 @@ def ours(conformal):
     """Density and intervals of the machine on rows with gaps."""
 
     def predict(train, y, test):
-        if all(train[column].dtype.kind in "fi" for column in train):
-            scaler = StandardScaler().fit(train.to_numpy(float))
-            train, test = scaler.transform(train.to_numpy(float)), scaler.transform(test.to_numpy(float))
+        train, test = codes(train, test)
+        scaler = StandardScaler().fit(train)
+        train, test = scaler.transform(train), scaler.transform(test)  # the same matrix as the imputed ones get
         model = gk.GaussianProcessRegressor(normalize_y=True, conformal=conformal, random_state=0).fit(train, y)
         mean, std = model.predict(test, return_std=True)
         normal = norm.ppf(0.5 + LEVEL / 2)
@@ -173,7 +173,7 @@ def coverage_table(frame):
 
 
 def width_note(frame):
-    """Mean widths over everything, in deviations of the target."""
+    """Mean widths over everything, in deviations of the target; infinite ones are left out."""
     widths = {title: frame[f"width {column}"] for title, column in INTERVALS.items()}
     return ", ".join(f"{title} {width[np.isfinite(width)].mean():.2f}" for title, width in widths.items())
 
@@ -202,10 +202,11 @@ def write(frame):
         f"Negative log predictive density (lower is better, targets in units of their deviation) of test rows with "
         f"cells hidden completely at random in training and test rows, 5-fold cross-validation, repeats: {REPEATS}. "
         f"All three are the same process (one length scale, hyperparameters by marginal likelihood) on rows with gaps, "
-        f"on mean-imputed and on IterativeImputer-imputed rows.\n\n## Coverage of {LEVEL:.0%} intervals in %, by "
-        f"number of missing cells\n\n{by_count}\n\nAll fractions together; s.e. is the standard error of a coverage of "
-        f"{LEVEL:.0%} from so many rows, were they independent. Boosting: quantile HistGradientBoosting. Mean widths: "
-        f"{width_note(frame)}.",
+        f"on mean-imputed and on IterativeImputer-imputed rows, all with the same scaled codes.\n\n"
+        f"## Coverage of {LEVEL:.0%} intervals in %, by number of missing cells\n\n{by_count}\n\n"
+        f"All fractions together, neighbouring gap counts merged until a group has {LEAST_ROWS} rows; s.e. is the "
+        f"standard error of a coverage of {LEVEL:.0%} from so many rows, were they independent. Boosting: "
+        f"quantile HistGradientBoosting. Mean widths, of the intervals that are finite: {width_note(frame)}.",
     )
 
 

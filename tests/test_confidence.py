@@ -8,9 +8,10 @@ import gapkernel as gk
 from gapkernel.inspection import value_of_information
 
 # genRBF is divided by the norms of the laws, so its machines can be surer of a row with one gap than of a complete one
-CLASSIFIERS = {"calibrated SVC": lambda: CalibratedClassifierCV(gk.SVC(kernel="rbf", gamma=0.1), cv=4)}
-if hasattr(gk, "CCCPClassifier"):
-    CLASSIFIERS["CCCP"] = lambda: gk.CCCPClassifier(random_state=0)
+CLASSIFIERS = {
+    "calibrated SVC": lambda: CalibratedClassifierCV(gk.SVC(kernel="rbf", gamma=0.1), cv=4),
+    "CCCP": lambda: gk.CCCPClassifier(random_state=0),
+}
 
 
 def two_classes(seed, n):

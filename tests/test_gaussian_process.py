@@ -293,6 +293,10 @@ BAD = {
     "alpha, length": ({"alpha": [0.1, 0.1]}, "one entry for each of 30 rows"),
     "constant_value": ({"constant_value": 0.0}, "constant_value must be positive"),
     "noise_level": ({"noise_level": -0.1}, "noise_level must be positive"),
+    "constant_value, word": ({"constant_value": "a"}, "constant_value must be a positive number, got 'a'"),
+    "constant_value, vector": ({"constant_value": [1.0, 2.0]}, "constant_value must be one positive number"),
+    "noise_level, vector": ({"noise_level": [0.1, 0.2]}, "noise_level must be one positive number"),
+    "length_scale, words": ({"length_scale": ["a", "b", "c"]}, "length_scale must be a positive number"),
     "length_scale": ({"length_scale": [1.0, 2.0]}, "length_scale must be one number or 3"),
     "length_scale, word": ({"length_scale": "median"}, "length_scale must be None, 'ard'"),
     "two widths": ({"length_scale": 1.0, "gamma": 2.0}, "not both"),
@@ -353,3 +357,5 @@ def test_a_copy_predicts_the_same():
         model.predict(X, return_std=True, return_cov=True)
     with pytest.raises(ValueError, match="coverage must lie between"):
         model.predict_interval(X, coverage=90)
+    with pytest.raises(ValueError, match="coverage must lie between 0 and 1, got 'a'"):
+        model.predict_interval(X, coverage="a")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.model_selection import KFold, check_cv
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.factor import FactorAnalysis
@@ -116,6 +117,12 @@ class BestDensity(DensityMixin, BaseEstimator):
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws, (n_draws, n_samples, n_features)."""
         return self.best_density_.sample(self._checked(X), n_draws, random_state)
+
+    @available_if(lambda self: hasattr(getattr(self, "best_density_", None), "cell_nodes"))
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``, where the density
+        chosen has them."""
+        return self.best_density_.cell_nodes(self._checked(X), column, n_nodes)
 
     def marginal(self, columns):
         """The density of some columns."""

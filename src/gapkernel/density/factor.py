@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.convergence import warn_unless_converged
 from gapkernel.density.factor_em import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
+from gapkernel.density.quadrature import normal_nodes
 from gapkernel.density.standardise import standardise
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.table import numeric_table
@@ -187,6 +188,10 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         draws = self.mean_ + factors @ self.loadings_.T
         draws += np.sqrt(self.noise_) * random.standard_normal(draws.shape)
         return np.where(seen > 0, rows, draws)
+
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
+        return normal_nodes(self.condition(X), column, n_nodes)
 
     def marginal(self, columns) -> FactorAnalysis:
         """The density of some columns."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.compute.conditional import condition_patterns, workspace
 from gapkernel.density.expectation_maximisation import Prior, maximise
 from gapkernel.density.observations import Observations, ObservationsInParts
+from gapkernel.density.quadrature import normal_nodes
 from gapkernel.density.standardise import Standard, standardise
 from gapkernel.parts import parts_of
 from gapkernel.rows import GaussianRows, Patterns
@@ -251,10 +252,7 @@ class Gaussian(DensityMixin, BaseEstimator):
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
-        rows = self.condition(X)
-        nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
-        deviation = np.sqrt(max(rows.covariance_of(0)[column, column], 0.0))
-        return rows.means[0, column] + deviation * nodes, weights / weights.sum()
+        return normal_nodes(self.condition(X), column, n_nodes)
 
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.density.gaussian import Gaussian
+from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows
 from gapkernel.table import Table, read_table
 
@@ -107,9 +108,8 @@ class JointGaussian(BaseEstimator):
         codes = np.flatnonzero(self.columns_ == column)
         means = self._location[codes] + self._scale[codes] * rows.means[0, codes]
         if self.schema_.levels[column] is None or self.schema_.ordered[column]:
-            nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
-            deviation = np.sqrt(max(rows.covariance_of(0)[codes[0], codes[0]], 0.0)) * self._scale[codes[0]]
-            return means[0] + deviation * nodes, weights / weights.sum()
+            nodes, weights = normal_nodes(rows, codes[0], n_nodes)
+            return self._location[codes[0]] + self._scale[codes[0]] * nodes, weights
         shares = np.maximum(means, 0.0)
         return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
 

@@ -60,9 +60,10 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         Whether rows with a gap in y are taken as unlabelled: they inform the density only. If False they are an error.
     conformal : bool, "loo" or "split", default=False
         Calibrate `predict_interval` among rows that miss about as many cells. "split" keeps a quarter of the rows for
-        it, and its intervals cover as often as they say in finite samples, whatever the data. "loo" (the same as
-        True) learns from all rows and calibrates by leaving each out in turn at the hyperparameters and the density of
-        all; it is the sharper, and covers well when leaving one row out changes little, without a guarantee.
+        it, and its intervals cover as often as they say in finite samples, whatever the data, as long as new rows are
+        exchangeable with the calibration rows that miss about as many cells. "loo" (the same as True) learns from all
+        rows and calibrates by leaving each out in turn at the hyperparameters and the density of all; it is the
+        sharper, and covers well when leaving one row out changes little, without a guarantee.
     random_state : int, RandomState or None, default=None
         For restarts and the split.
 
@@ -152,6 +153,11 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         random = check_random_state(self.random_state)
         train, held_out = labelled, labelled[:0]
         if self.conformal == "split":
+            if len(labelled) * HELD_OUT < 1:
+                raise ValueError(
+                    f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
+                    f"use conformal='loo'."
+                )
             shuffled = random.permutation(labelled)
             held_out, train = np.split(shuffled, [int(HELD_OUT * len(labelled))])
         inputs = np.sort(np.concatenate([train, np.flatnonzero(np.isnan(y))]))
@@ -163,8 +169,10 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
             raise ValueError(f"A Gaussian process needs Gaussian laws, but {density!r} gives {rows.kind} ones.")
         centre, unit = location_and_unit(y[train], self.normalize_y)
         columns = getattr(density, "columns_", np.arange(rows.n_features))  # a category has several codes
-        evidence = Evidence(rows, (y[train] - centre) / unit, alpha[train], columns)
+        targets = (y - centre) / unit
+        evidence = Evidence(rows, targets[train], alpha[train], columns)
         process = self._fitted_process(evidence, self._start(evidence, density, table.shape[1]), random)
+        calibration = self._calibrated(table, targets, density, process, train, held_out)
 
         self.density_, self.rows_, self.kernel_, self.process_ = density, rows, process.kernel, process
         self._centre, self._unit = centre, unit
@@ -173,7 +181,7 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         self.length_scale_ = float(scales[0]) if len(scales) == 1 else scales
         self.log_marginal_likelihood_value_ = process.posterior.log_likelihood
         self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
-        self.calibration_ = self._calibrated(table, y, train, held_out)
+        self.calibration_ = calibration
         return self
 
     def predict(self, X, return_std=False, return_cov=False):
@@ -221,7 +229,7 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         intervals : ndarray of shape (n_samples, 2)
             Lower and upper ends. Infinite if there are too few calibration rows for the coverage.
         """
-        if not 0 < coverage < 1:
+        if not isinstance(coverage, float | int | np.number) or not 0 < coverage < 1:
             raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
         mean, std = self.predict(X, return_std=True)
         if self.calibration_ is None:
@@ -354,14 +362,15 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
 
         return maximise(objective, starts, bounds, self.optimizer if callable(self.optimizer) else lbfgs)
 
-    def _calibrated(self, table, y, train, held_out) -> GapCountCalibration | None:
+    def _calibrated(self, table, targets, density, process, train, held_out) -> GapCountCalibration | None:
         if not self.conformal:
             return None
         if self.conformal == "split":
-            rows, (mean, std) = held_out, self.predict(table[held_out], return_std=True)
+            rows, laws = held_out, density.condition(table[held_out])
+            mean, variance = process.mean(laws), process.variance(laws)
         else:
-            rows, (mean, std) = train, self.leave_one_out()
-        away = np.abs(y[rows] - mean)
+            rows, (mean, variance) = train, process.left_out()
+        away, std = np.abs(targets[rows] - mean), np.sqrt(variance)
         # a deviation of 0 that is right scores 0, one that is wrong infinity
         scores = np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
         return GapCountCalibration(table.missing[rows].sum(axis=1), scores)

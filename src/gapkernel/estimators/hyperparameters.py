@@ -58,7 +58,7 @@ def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
     names = ("constant_value", "length_scale", "noise_level")
     values, limits, free = [], [], []
     for name, value, limit in zip(names, (constant, length_scale, noise), bounds, strict=True):
-        value = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        value = _checked_value(name, value)
         absent = name == "noise_level" and value[0] == 0  # no noise: nothing to learn
         if not np.isfinite(value).all() or (np.any(value <= 0) and not absent):
             raise ValueError(f"{name} must be positive, got {value if len(value) > 1 else value[0]}.")
@@ -69,6 +69,17 @@ def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
         limits.append(np.broadcast_to(np.log(pair), (len(value), 2)))
         free.append(np.full(len(value), not (fixed or absent)))
     return Hyperparameters(np.concatenate(values), np.concatenate(limits), np.concatenate(free))
+
+
+def _checked_value(name, value) -> np.ndarray:
+    """One number, or one for each column if it is a length scale."""
+    try:
+        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a positive number, got {value!r}.") from None
+    if name != "length_scale" and values.size != 1:
+        raise ValueError(f"{name} must be one positive number, got {value!r}.")
+    return values.reshape(-1)
 
 
 def _checked_bounds(name, limit, n_values) -> np.ndarray:

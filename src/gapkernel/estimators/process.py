@@ -20,6 +20,7 @@ sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)), every covariance in closed form.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -102,6 +103,11 @@ class FittedProcess:
         """The correlation of the process."""
         return self.evidence.kernel(self.parameters)
 
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """A, which every prediction for rows with gaps needs."""
+        return self.posterior.inverse()
+
     def mean(self, rows: GaussianRows) -> np.ndarray:
         """Mean of each row's target."""
         coefficients = self.parameters.constant * self.posterior.coefficients[:, None]
@@ -125,14 +131,15 @@ class FittedProcess:
 
     def left_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each training target given all the others, as `mean` and `variance` would give them."""
-        inverse, beta = self.posterior.inverse(), self.posterior.coefficients
+        inverse, beta = self._inverse, self.posterior.coefficients
 
         def without(i):  # bb' - A for the process without row i: both lose their part along column i of A
             column = inverse[i]
             rest = beta - column * (beta[i] / column[i])
             return np.outer(rest, rest) - (inverse - np.outer(column, column / column[i]))
 
-        mean, variance = self.posterior.left_out(self.evidence.targets)
+        precision = inverse.diagonal()
+        mean, variance = self.evidence.targets - beta / precision, 1.0 / precision  # (5.12)
         rows = self.evidence.rows
         spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without)
         noise = self.parameters.noise
@@ -145,5 +152,5 @@ class FittedProcess:
         """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x."""
         if rows.complete.all():
             return np.zeros(len(rows))
-        weights = self.posterior.likelihood_weights()
+        weights = np.outer(self.posterior.coefficients, self.posterior.coefficients) - self._inverse
         return self.parameters.constant**2 * self.kernel.covariance_sums(rows, self.evidence.rows, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from gapkernel.table import Table, labelled_mixed_table
 
@@ -18,7 +19,7 @@ def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tup
             )
         if missing.all():
             raise ValueError("Input y contains NaN only: at least one row must have a target.")
-        y = np.where(missing, 0.0, np.asarray(y, dtype=object)).astype(np.float64)
+        y = np.where(missing, 0.0, column_or_1d(np.asarray(y, dtype=object), warn=True)).astype(np.float64)
     table, y = labelled_mixed_table(estimator, X, y, categorical_features=categorical_features, y_numeric=True)
     y = y.astype(np.float64)
     if missing.any():

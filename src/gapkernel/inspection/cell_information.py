@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.inspection.one_row import one_row
 from gapkernel.table import Table, read_table
 
 
@@ -20,9 +21,9 @@ class ValueOfInformation:
     Attributes
     ----------
     columns : ndarray of shape (n_missing,)
-        The missing cells.
+        The missing cells; behind a pipeline, of what reaches its last step.
     names : list of str
-        Their names.
+        Their names, as the last step's columns are named.
     reduction : ndarray of shape (n_missing,)
         By how much the uncertainty is expected to fall if the cell is measured.
     uncertainty : float
@@ -39,7 +40,9 @@ class ValueOfInformation:
 
     @property
     def best(self) -> str:
-        """Name of the cell most worth measuring."""
+        """Name of the cell most worth measuring; ValueError if none is missing."""
+        if not self.names:
+            raise ValueError("The row misses no cell, so there is nothing left to measure.")
         return self.names[int(np.argmax(self.reduction))]
 
 
@@ -79,9 +82,11 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     ('column 0', array([0.5, 0.1]))
     """
     names = getattr(estimator, "feature_names_in_", None)
-    row = row if np.ndim(row) == 2 else np.asarray(row).reshape(1, -1)
+    row = one_row(estimator, row)
     if isinstance(estimator, Pipeline):
-        row, estimator = (estimator[:-1].transform(row) if len(estimator) > 1 else row), estimator[-1]
+        if len(estimator) > 1:
+            row, names = estimator[:-1].transform(row), _names_after(estimator[:-1], names)
+        estimator = estimator[-1]
     check_is_fitted(estimator)
     density = getattr(estimator, "density_", None) if density is None else density
     if not hasattr(density, "cell_nodes"):
@@ -108,6 +113,13 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             reduction[k] = weights @ (means - weights @ means) ** 2
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
     return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
+
+
+def _names_after(steps: Pipeline, names):
+    """What the columns that leave ``steps`` are called, which may have moved them; None where nobody says."""
+    if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
+        return None
+    return steps.get_feature_names_out(names)
 
 
 def _completed(table: Table, column: int, values: np.ndarray) -> Table:

@@ -48,7 +48,7 @@ class AnisotropicRBF(ExpectedRBF):
     def gram_and_sums(self, rows: GaussianRows) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """The Gram matrix K, and a function of symmetric weights W that returns, for each column k,
         sum_ij W_ij dK_ij / d log l_k: all that a gradient in the length scales needs."""
-        engine = self._engine(rows, None)
+        engine = self._engine(rows.dense, None)
         gram = engine.matrix()
         np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
         return gram, lambda weights: length_scale_sums(engine, weights * gram)
@@ -56,7 +56,7 @@ class AnisotropicRBF(ExpectedRBF):
     def covariance_sums(self, left: GaussianRows, right: GaussianRows, weights) -> np.ndarray:
         """For each row x of ``left``: sum_ij W_ij Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the rows of ``right``
         varies with what is missing in x. ``weights`` is W, or a function that returns it for a row of ``left``."""
-        return covariance_sums(self._in_metric(left), self._in_metric(right), self._number(), weights)
+        return covariance_sums(self._in_metric(left.dense), self._in_metric(right.dense), self._number(), weights)
 
     def _in_metric(self, rows: GaussianRows) -> GaussianRows:
         return rows.scale(self._factors(rows.n_features))

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.inspection.interval_coverage import intervals
+from gapkernel.inspection.one_row import one_row
 from gapkernel.plots.canvas import axes_or_new
 
 
@@ -51,7 +52,7 @@ class PredictionBandDisplay:
         ----------
         estimator : fitted regressor
             With ``predict_interval``, or ``predict(X, return_std=True)``.
-        row : array-like of shape (n_features,)
+        row : array-like of shape (n_features,), Series or frame of one row
             Numbers; cells already missing stay so.
         levels : sequence of float, default=(0.5, 0.9)
             Coverages of the bands.
@@ -67,15 +68,22 @@ class PredictionBandDisplay:
         -------
         display : PredictionBandDisplay
         """
+        names = getattr(one_row(estimator, row), "columns", None)
         row = np.array(row, dtype=np.float64).reshape(-1)
         if order is None:
             order = check_random_state(random_state).permutation(len(row))
-        order = [column for column in order if not np.isnan(row[column])]
+        order = [column for column in order if not np.isnan(row[_checked(column, len(row))])]
         rows = np.repeat(row[None], len(order) + 1, axis=0)
         for step, column in enumerate(order):
             rows[step + 1 :, column] = np.nan
+        if names is not None:
+            import pandas as pd
+
+            rows = pd.DataFrame(rows, columns=names)
         bands = {level: intervals(estimator, rows, level) for level in levels}
-        display = cls(fraction=np.isnan(rows).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target)
+        display = cls(
+            fraction=np.asarray(np.isnan(rows)).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target
+        )
         return display.plot(ax=ax)
 
     def plot(self, *, ax=None) -> PredictionBandDisplay:
@@ -100,3 +108,10 @@ class PredictionBandDisplay:
         self.ax_.set(xlabel="fraction of the row missing", ylabel="target")
         self.ax_.legend(frameon=False)
         return self
+
+
+def _checked(column, n_columns: int) -> int:
+    """An entry of ``order``, which must be the number of a column."""
+    if not isinstance(column, int | np.integer) or not 0 <= column < n_columns:
+        raise ValueError(f"order must hold column numbers from 0 to {n_columns - 1}, got {column!r}.")
+    return int(column)

@@ -130,6 +130,24 @@ class FactorRows:
             self.noise[picked],
         )
 
+    def scale(self, factors) -> FactorRows:
+        """The laws of the rows with every column multiplied by its factor; they have as few factors as before."""
+        factors = np.asarray(factors, dtype=np.float64)
+        if factors.shape != (self.n_features,):
+            raise ValueError(f"factors must have one entry for each of {self.n_features} columns, got {factors.shape}.")
+        return FactorRows(
+            self.means * factors,
+            self.law,
+            self.gaps,
+            self.precision,
+            self.loadings * factors[:, None],
+            self.noise * factors**2,
+        )
+
+    def draws(self, n_draws: int, random: np.random.RandomState) -> np.ndarray:
+        """Completions of all rows drawn from their laws, (n_draws, n_rows, n_features)."""
+        return self.dense.draws(n_draws, random)
+
     def map(self, matrix, offset=0.0) -> GaussianRows:
         """The laws of ``matrix @ x + offset``, which are no longer diagonal and low rank."""
         return self.dense.map(matrix, offset)

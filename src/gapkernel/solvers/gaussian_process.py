@@ -46,11 +46,6 @@ class Posterior(NamedTuple):
         """L^-1 cross', whose columns' scalar products are what the targets explain of new covariances."""
         return solve_triangular(self.factor, cross.T, lower=True, check_finite=False)
 
-    def left_out(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each target given all the others (5.12)."""
-        precision = self.inverse().diagonal()
-        return targets - self.coefficients / precision, 1.0 / precision
-
 
 def condition(covariance: np.ndarray, targets: np.ndarray) -> Posterior:
     """The posterior; raises LinAlgError if ``covariance``, which is overwritten, is not positive definite."""

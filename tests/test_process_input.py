@@ -1,0 +1,58 @@
+"""Gaussian processes refuse what they cannot do before anything is fitted, and say so."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+
+import gapkernel as gk
+from gapkernel.estimators.process import FittedProcess
+from gapkernel.solvers.gaussian_process import Posterior
+
+
+def problem(n):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, 2))
+    return X, X[:, 0] + 0.1 * random.standard_normal(n)
+
+
+def test_a_split_needs_four_rows():
+    X, y = problem(6)
+    partly = np.where(np.arange(6) < 3, y, np.nan)
+    model = gk.GaussianProcessRegressor(conformal="split", unlabelled=True, optimizer=None)
+    with pytest.raises(ValueError, match="needs at least 4 rows with a target, got 3: use conformal='loo'"):
+        model.fit(X, partly)
+    assert not hasattr(model, "density_")
+    partly[3] = y[3]
+    assert len(model.fit(X, partly).calibration_.scores) == 1
+
+
+def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
+    def fail(self):
+        raise MemoryError
+
+    monkeypatch.setattr(FittedProcess, "left_out", fail)
+    model = gk.GaussianProcessRegressor(conformal=True, optimizer=None)
+    with pytest.raises(MemoryError):
+        model.fit(*problem(10))
+    assert not hasattr(model, "density_")
+
+
+def test_a_column_of_targets_is_taken_as_scikit_learn_takes_it():
+    X, y = problem(8)
+    partly = np.where(np.arange(8) < 5, y, np.nan)
+    model = gk.GaussianProcessRegressor(unlabelled=True, optimizer=None)
+    expected = model.fit(X, partly).predict(X)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        model.fit(X, partly[:, None])
+    assert_array_equal(model.predict(X), expected)
+
+
+def test_the_covariance_is_inverted_once(monkeypatch):
+    calls, invert = [], Posterior.inverse
+    monkeypatch.setattr(Posterior, "inverse", lambda self: calls.append(1) or invert(self))
+    X, y = problem(10)
+    model = gk.GaussianProcessRegressor(optimizer=None, conformal=True).fit(X, y)
+    for _ in range(2):
+        model.predict([[np.nan, 0.3]], return_std=True)
+    assert len(calls) == 1
