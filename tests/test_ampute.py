@@ -1,12 +1,14 @@
 """Removing cells: how many go, which may go, and what comes back."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import gapkernel as gk
 from gapkernel.missingness.ampute import _balanced, _mahalanobis
@@ -115,3 +117,46 @@ def test_gaps_that_are_there_already_stay_under_mcar():
 def test_bad_requests_are_refused_by_name(X, prop, mechanism, words):
     with pytest.raises(ValueError, match=words):
         gk.ampute(X, prop, mechanism, random_state=0)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_lists_of_whole_numbers_become_floats(mechanism):
+    X = correlated(0, 40, 4).round(1) * 10
+    out = gk.ampute(X.astype(int).tolist(), 0.3, mechanism, random_state=0)
+    assert out.dtype == np.float64
+    assert_array_equal(out, gk.ampute(X.astype(int), 0.3, mechanism, random_state=0))
+
+
+def test_masked_values_stay_gaps():
+    X = np.ma.masked_array(np.arange(40).reshape(10, 4), mask=False)
+    X[3, 2] = X[5] = np.ma.masked
+    out = gk.ampute(X, 0.0)
+    assert out.dtype == np.float64
+    assert_array_equal(np.isnan(out), X.mask)
+    assert np.isnan(gk.ampute(X, 0.5, random_state=0)[X.mask]).all()
+    with pytest.raises(ValueError, match="has a gap"):
+        gk.ampute(X, 0.1, "mar")
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_text_gets_none_in_the_gaps(masked):
+    X = np.array([["a", "b"]] * 10)
+    table = np.ma.masked_array(X, mask=X == "a") if masked else X
+    out = gk.ampute(table, 0.5, random_state=0)
+    gaps = np.equal(out, None)
+    assert out.dtype == object
+    assert gaps.sum() == (15 if masked else 10)
+    assert_array_equal(out[~gaps], X[~gaps])
+
+
+def test_distances_need_no_memory_for_differences():
+    X = correlated(0, 500, 60)
+    anchors = np.arange(60)
+    tracemalloc.start()
+    distances = _mahalanobis(X, anchors)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * len(X) * 60 * 60 / 4
+    precision = np.linalg.inv(np.cov(X, rowvar=False))
+    apart = X[7] - X[anchors]
+    assert_allclose(distances[7], np.sqrt(np.einsum("ad,de,ae->a", apart, precision, apart)), rtol=1e-6, atol=1e-12)

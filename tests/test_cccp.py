@@ -94,15 +94,17 @@ def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
     whole = classifier().fit(X, y)
     monkeypatch.setattr(completed_features, "BLOCK_BYTES", 40_000)
     parts = classifier().fit(X, y)
-    with gk.config_context(memory_budget=1000):
+    with gk.config_context(memory_budget=40_000):
         streamed = classifier().fit(X, y)
     for other in (parts, streamed):
         assert_allclose(other.objective_[-1], whole.objective_[-1], rtol=1e-9)
         assert_allclose(other.predict_proba(X), whole.predict_proba(X), atol=1e-5)
 
 
-def test_single_precision_is_close():
+@pytest.mark.parametrize("offset", [0.0, 1000.0, 2000.0])
+def test_single_precision_is_close(offset):
     X, y = wine()
+    X = X + offset
     double, single = classifier().fit(X, y), classifier(single_precision=True).fit(X, y)
     assert_allclose(single.objective_[-1], double.objective_[-1], rtol=1e-5)
     assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=2e-3)

@@ -1,5 +1,6 @@
 """Losses with missing inputs and labels, and the solvers that minimise them."""
 
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference.margin_cone import minimum_by_cones
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from gapkernel.solvers import cccp
 from gapkernel.solvers.bundle import minimise_majorant
 from gapkernel.solvers.cccp import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
 from gapkernel.solvers.incomplete_losses import Labels, Margin, Softmax
@@ -91,6 +93,49 @@ def test_the_majorant_is_convex_touches_and_lies_above(loss, t, seed):
     assert bound(0.3 * a + 0.7 * b) <= 0.3 * bound(a) + 0.7 * bound(b) + 1e-9
 
 
+class Spied(IncompleteProblem):
+    """A problem that remembers each value of its objective."""
+
+    def __init__(self, problem):
+        super().__init__(**{f.name: getattr(problem, f.name) for f in fields(problem)})
+        object.__setattr__(self, "seen", [])
+
+    def objective(self, theta):
+        value, gradient = super().objective(theta)
+        self.seen.append(value)
+        return value, gradient
+
+
+class WrongTangent(Softmax):
+    """A sign error in the slope of the plane."""
+
+    def tangent(self, scores, counts, labels):
+        plane = super().tangent(scores, counts, labels)
+        return replace(plane, slope=-plane.slope)
+
+
+def test_a_step_that_climbs_is_an_error_and_no_convergence():
+    problem = random_problem(0, WrongTangent(), partial=False)
+    start = starting_point(problem.with_loss(Softmax()), 10)
+    near = solve_cccp(problem.with_loss(Softmax()), start, tol=1e-6, max_iter=50, watch=quiet).theta
+    with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
+        solve_cccp(problem, near, tol=1e-6, max_iter=15, watch=quiet)
+
+
+@pytest.mark.parametrize(("last_fall", "converged"), [(1.0, False), (1e-9, True)])
+def test_a_failed_line_search_is_convergence_only_where_the_objective_has_settled(last_fall, converged, monkeypatch):
+    problem = random_problem(0, Softmax())
+
+    def fails(function, start, callback, **_):
+        value, gradient = function(start)
+        callback(OptimizeResult(fun=value - last_fall))
+        return OptimizeResult(x=start, fun=value - last_fall, jac=gradient, nit=1, status=2)
+
+    monkeypatch.setattr(cccp, "minimize", fails)
+    solution = solve_lbfgs(problem, np.ones(problem.shape), tol=1e-8, max_iter=50, watch=quiet)
+    assert solution.converged == converged
+
+
 @pytest.mark.parametrize("t", [0.0, 1.0])
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 @settings(max_examples=5)
@@ -98,8 +143,10 @@ def test_the_majorant_is_convex_touches_and_lies_above(loss, t, seed):
 def test_the_objective_of_the_procedure_never_rises(loss, t, seed):
     problem = random_problem(seed, LOSSES[loss], t=t, n=15, size=3, penalty=0.2, n_blocks=1)
     start = np.random.default_rng(seed).standard_normal(problem.shape)
-    solution = solve_cccp(problem, start, tol=1e-6, max_iter=15, watch=quiet)
-    assert np.diff(solution.objective).max(initial=0.0) <= 1e-9 * abs(solution.objective[0])
+    spied = Spied(problem)
+    solution = solve_cccp(spied, start, tol=1e-6, max_iter=15, watch=quiet)
+    assert len(spied.seen) == solution.n_iter + 1
+    assert np.diff(spied.seen).max() <= 1e-9 * (1 + abs(spied.seen[0]))  # of the proposals, before any is turned down
     assert_allclose(problem.objective(solution.theta)[0], solution.objective[-1], rtol=1e-12)
     assert solution.objective[-1] < solution.objective[0]
 

@@ -2,14 +2,23 @@
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
+from sklearn.dummy import DummyClassifier
+from sklearn.svm import LinearSVR
 
-from gapkernel.cli import main
-from gapkernel.cli.reading import read_frame
+from gapkernel.cli import machines, main
+from gapkernel.cli.comparing import compare
+from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.predicting import predictions, prepared
+from gapkernel.cli.reading import read_frame, read_raw
+from gapkernel.compute.progress import tracked
+from gapkernel.persistence import save
 
 
 def table(n=60, seed=0):
@@ -65,6 +74,7 @@ BAD_TABLES = {
     "blank file": (lambda: put(b"\n\n"), "bad.csv is empty"),
     "header only": (lambda: put(b"a,class\n"), "header line but no rows"),
     "ragged": (lambda: put(b"a,class\n1,x\n1,2,3\n"), "is not a table"),
+    "separator at line ends": (lambda: put(b"a,class\n1,x,\n2,y,\n"), "more cells than its header names"),
     "latin1": (lambda: put(b"a,class\n1,caf\xe9\n"), "not UTF-8 text (byte 0xe9"),
     "binary": (lambda: put(bytes(range(256)) * 9), "not UTF-8"),
     "repeated name": (lambda: put(b"a,a ,class\n1,2,x\n"), "more than one column named 'a'"),
@@ -120,12 +130,70 @@ def test_a_bad_request_is_one_line(arguments, told, folder, capsys):
     assert told in complaint(capsys, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fit", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "link.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "."), ". is a folder"),
+        (("predict", "model.skops", "good.csv", "-o", "./good.csv"), "would destroy good.csv"),
+        (("predict", "model.skops", "good.csv", "-o", "model.skops"), "would destroy model.skops"),
+        (("predict", "model.skops", "good.csv", "-o", "part"), "part is a folder"),
+        (("compare", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("compare", "good.csv", "-t", "class", "-o", "page.sqlite"), "would destroy page.sqlite"),
+        (("compare", "good.sqlite", "-t", "class", "-o", "good.html"), "would destroy good.sqlite"),
+        (("compare", "good.csv", "-t", "class", "-o", "part"), "part is a folder"),
+    ],
+    ids=str,
+)
+def test_no_command_writes_over_what_it_reads(arguments, told, folder, capsys):
+    content = (folder / "good.csv").read_bytes()
+    for name in ("good.sqlite", "model.skops"):
+        (folder / name).write_bytes(content)
+    (folder / "link.csv").symlink_to("good.csv")
+    (folder / "part").mkdir()
+    before = set(folder.iterdir())
+    assert told in complaint(capsys, *arguments)
+    assert set(folder.iterdir()) == before
+    assert all(path.read_bytes() == content for path in before if path.is_file())
+
+
+def test_a_data_folder_that_is_none_leaves_nothing_behind(folder, capsys):
+    told = complaint(capsys, "reproduce", "genrbf", "--data-dir", "nowhere", "--out", "here")
+    assert "'nowhere', which does not exist" in told
+    assert not (folder / "here").exists()
+
+
 def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
     import skops.io
 
     skops.io.dump({"format": 1, "model": complaint}, "model.skops")
     assert "test_command_line.complaint" in complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
     assert not (folder / "p.csv").exists()
+
+
+WHOLE = {"format": 1, "target": "class", "task": "regression", "columns": ["size"], "levels": {}, "model": LinearSVR()}
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [{"format": 1}, WHOLE | {"model": {}}, WHOLE | {"columns": None}, WHOLE | {"task": "classification"}, [1]],
+    ids=["format only", "dict for a model", "no columns", "no probabilities", "list"],
+)
+def test_a_file_that_fit_did_not_write_is_one_line(saved, folder, capsys):
+    save(saved, "model.skops")
+    told = complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
+    assert "was not written by gapkernel fit" in told
+    assert not (folder / "p.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["share_missing", "probability_yes"])
+def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folder, capsys):
+    table().rename(columns={"class": name}).to_csv("good.csv", index=False)
+    assert f"a column '{name}' of its own" in complaint(capsys, "fit", "good.csv", "-t", name, "-o", "model.skops")
+    model = DummyClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    with pytest.raises(Complaint, match="of its own"):
+        predictions(WHOLE | {"task": "classification", "target": name, "model": model}, table()[["size"]])
 
 
 def test_columns_get_their_types(folder):
@@ -145,6 +213,13 @@ def test_a_parquet_file_reads_as_its_csv_twin(folder):
     frame.to_csv("twin.csv", index=False)
     frame.to_parquet("twin.parquet")
     pd.testing.assert_frame_equal(read_frame("twin.csv"), read_frame("twin.parquet"))
+
+
+def test_a_row_with_a_name_is_called_by_its_place(folder):
+    new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
+    new.to_parquet("named.parquet")
+    with pytest.raises(Complaint, match="holds 'big' in row 2"):
+        prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
 
 
 @pytest.mark.parametrize("machine", ["genrbf", "ehk"])
@@ -221,3 +296,51 @@ def test_a_missing_extra_is_named():
     assert done.returncode == 2
     assert done.stderr.strip().endswith('pip install "gapkernel[cli]"')
     assert done.stderr.count("\n") == 1
+
+
+ODD = "[/x]"
+
+
+@pytest.fixture
+def bracketed(folder, monkeypatch):
+    """A table whose columns, levels, target and file are named as rich would close a style."""
+    monkeypatch.setattr(machines, "CS", (1.0,))  # few settings to choose from: which ones does not matter here
+    monkeypatch.setattr(machines, "WIDTHS", (0.3,))
+    frame = table().assign(number=range(60), blank=None)
+    frame["class"], frame["kind"] = frame["class"] + ODD, frame["kind"] + ODD
+    frame.columns = [f"{name} {ODD}" for name in frame]
+    Path("[").mkdir()  # the slash makes a folder of the first half of the name
+    frame.to_csv(f"{ODD}.csv", index=False)
+    return frame
+
+
+def test_names_with_brackets_are_shown_as_they_are(bracketed, capsys):
+    data, target = f"{ODD}.csv", f"class {ODD}"
+    assert command("describe", data) == 0
+    assert command("fit", data, "-t", target, "-o", f"{ODD}.skops", "-m", "rbf") == 0
+    new = bracketed.iloc[:5].assign(**{f"kind {ODD}": f":heart: {ODD}"}).drop(columns=f"weight {ODD}")
+    new.to_csv(f"{ODD}new.csv", index=False)
+    assert command("predict", f"{ODD}.skops", f"{ODD}new.csv", "-o", f"{ODD}p.csv", "--absent-as-gaps") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name in (f"{ODD}.csv: 60 rows", f"'number {ODD}' looks like", f"No value at all in 'blank {ODD}'"):
+        assert name in told
+    for name in (f"{ODD}.skops is written", f"No column 'weight {ODD}'", f"gaps: :heart: {ODD}", f"'{target}' predict"):
+        assert name in told
+    assert f"{ODD}p.csv is written" in told
+    assert f"probability_yes{ODD}" in pd.read_csv(f"{ODD}p.csv")
+
+
+def test_a_comparison_shows_names_with_brackets(bracketed):
+    shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean")
+    for _ in range(2):  # the second run tells where its results come from
+        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, machines=pair, console=shown)
+    told = " ".join(shown.file.getvalue().split())
+    for name in ("x].csv: 60 rows", f"'number {ODD}' looks like", f"'class {ODD}'", f"in {ODD}.sqlite", f"ures: {out}"):
+        assert name in told
+
+
+def test_a_progress_bar_shows_a_name_with_brackets(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_INTERACTIVE", "1")
+    assert list(tracked(range(3), 3, f"study {ODD}", verbose=True)) == [0, 1, 2]
+    assert ODD in capsys.readouterr().err

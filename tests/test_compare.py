@@ -210,6 +210,26 @@ def test_a_large_table_is_sampled_with_its_classes():
         at_most(table, 10)
 
 
+@pytest.mark.parametrize("rows", [50, 51, 63, 69])
+def test_a_sample_keeps_every_class(rows):
+    labels = ["often"] * 48 + ["seldom"] * 17 + ["rare"] * 5
+    table = problem_of(frame().assign(label=pd.Categorical(labels)), "label", name="table.csv")
+    sample, again = at_most(table, rows), at_most(table, rows)
+    pd.testing.assert_frame_equal(sample.X, again.X)
+    counts = pd.Series(sample.y).value_counts()
+    assert counts.sum() == rows
+    assert counts["rare"] == 5
+    assert abs(counts["often"] - (rows - 5) * 48 / 65) <= 1.5
+    assert len(at_most(problem("value"), rows).y) == rows
+
+
+def test_more_classes_than_rows_can_hold_is_a_complaint():
+    labels = np.repeat([f"class {k}" for k in range(12)], 6)[:70]
+    table = problem_of(frame(70).assign(label=pd.Categorical(labels)).iloc[:66], "label", name="table.csv")
+    with pytest.raises(Complaint, match=r"11 classes .* --rows must be at least 55"):
+        at_most(table, 50)
+
+
 def test_the_embedded_table_has_gaps_of_its_own():
     table = penguins()
     assert table.X.shape == (333, 8)

@@ -213,3 +213,15 @@ def test_two_workers_one_of_which_dies_give_the_model_of_one_process(tmp_path):
     whole = gk.FourierClassifier(20, density_samples=None).fit(X, y)
     assert_same_model(model, whole)
     assert np.array_equal(answers, whole.predict(X))
+
+
+def test_answers_of_several_arrays_are_as_many_dask_arrays():
+    X, _, target = problem(60)
+    machine = gk.GaussianProcessRegressor(optimizer=None).fit(X, target)
+    blocks = da.from_array(X, chunks=(25, 3))
+    answers = machine.predict(blocks, return_std=True)
+    for answer, expected in zip(answers, machine.predict(X, return_std=True), strict=True):
+        assert answer.shape == expected.shape
+        assert_allclose(answer.compute(), expected, rtol=1e-8, atol=1e-12)
+    with pytest.raises(ValueError, match="return_cov is about pairs of rows"):
+        machine.predict(blocks, return_cov=True)

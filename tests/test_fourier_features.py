@@ -187,3 +187,11 @@ def test_features_beyond_the_budget_are_refused():
     model = gk.FourierFeatures(64).fit(np.eye(3))
     with gk.config_context(memory_budget=1000), pytest.raises(MemoryError, match="The feature matrix"):
         model.transform(np.eye(3))
+
+
+def test_no_standard_error_is_claimed_for_mixtures():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[::3, 0] = np.nan
+    rows = GaussianMixture(2, random_state=0).fit(X).condition(X)
+    with pytest.raises(NotImplementedError, match="not for those of a GaussianMixture"):
+        fourier_map(ExpectedRBF(0.4), 8, rows).standard_error(rows, rows)

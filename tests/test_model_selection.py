@@ -233,6 +233,10 @@ def test_without_refit_there_are_scores_and_no_machine():
     ({"gammas": []}, "gammas"),
     ({"gammas": 0}, "gammas"),
     ({"gammas": "scale"}, "gammas"),
+    ({"gammas": True}, "gammas"),
+    ({"gammas": None}, "gammas"),
+    ({"gammas": [0.1, True]}, "gammas"),
+    ({"gammas": -0.1}, "gamma"),
     ({"gammas": [0.1, -0.1]}, "gamma"),
     ({"kernel": "sigmoid"}, "kernel"),
     ({"scoring": "speed"}, "scoring"),
@@ -243,6 +247,25 @@ def test_bad_settings_are_refused_by_name(options, complaint):
     with pytest.raises(ValueError, match=complaint):
         machine.fit(X, y)
     assert not hasattr(machine, "cv_results_")
+
+
+@pytest.mark.parametrize("gamma", [0.1, np.float32(0.5)])
+def test_one_width_is_a_list_of_one(gamma):
+    X, y, _ = problem()
+    machine = gk.SVCCV(Cs=[1.0], gammas=gamma, cv=2).fit(X, y)
+    assert machine.best_params_ == {"C": 1.0, "gamma": gamma}
+
+
+def test_a_refit_that_fails_leaves_nothing_behind(monkeypatch):
+    def failing(self, training, laws):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(gk.SVC, "_train", failing)
+    X, y, _ = problem()
+    machine = gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2)
+    with pytest.raises(MemoryError):
+        machine.fit(X, y)
+    assert not [name for name in vars(machine) if name.endswith("_")]
 
 
 def test_a_split_without_a_class_is_named():

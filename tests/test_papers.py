@@ -12,7 +12,7 @@ from rich.console import Console
 from sklearn.svm import SVC as CompleteSVC
 
 import gapkernel as gk
-from gapkernel.experiments import PAPERS, Task, reproduce
+from gapkernel.experiments import PAPERS, Task, cell_tests, reproduce
 from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
 from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
@@ -82,6 +82,18 @@ def test_regression_is_measured_against_the_mean(data_folder):
     assert 0 < result["losses"][0][0] < 1
 
 
+def test_the_best_cell_is_that_of_the_mean_over_repetitions():
+    losses = {(0, 0): [[0.1, 0.5]], (0, 1): [[0.5, 0.3]], (1, 0): [[0.2, 0.4]], (1, 1): [[0.2, 0.6]]}
+    lines = [
+        {"fraction": 0.2, "draw": draw, "repeat": repeat, "method": "ehk", "losses": cells}
+        for (draw, repeat), cells in losses.items()
+    ]
+    points = ehk.figure_points(pd.DataFrame(lines))
+    assert points["draw"].tolist() == [0, 1]
+    assert points["label"].tolist() == ["EHK2", "EHK2"]
+    assert_allclose(points["error"], [0.3, 0.2])
+
+
 def test_entries_are_removed_by_row():
     random = np.random.default_rng(0)
     gaps = np.isnan(expected_kernel.removed(np.ones((500, 13)), 0.2, random))
@@ -106,12 +118,12 @@ def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
     assert result["rises"] == 0
 
 
-def genrbf_results():
+def genrbf_results(folds=3):
     random, advantage = np.random.default_rng(0), {"rbf": 0.1, "genrbf": 0.05}
     lines = [
         {"dataset": d, "mechanism": m, "fraction": f, "draw": 0, "repeat": 0, "fold": fold, "method": method,
          "seconds": 1.0, "accuracy": 0.6 + advantage.get(method, 0.0) + 0.01 * random.random()}
-        for d in genrbf.DATASETS for m in genrbf.MECHANISMS for f in (0.2, 0.5, 0.8) for fold in range(3)
+        for d in genrbf.DATASETS for m in genrbf.MECHANISMS for f in (0.2, 0.5, 0.8) for fold in range(folds)
         for method in genrbf.QUICK_METHODS
     ]  # fmt: skip
     return pd.DataFrame(lines)
@@ -123,10 +135,20 @@ def test_the_genrbf_report_ranks_the_methods(monkeypatch):
     assert len(report.figures) == 5
     ranks = {row[0]: row for row in report.tables[0].rows}
     assert report.tables[0].rows[0][0] == "expected RBF"
-    assert ranks["expected RBF"][-1] == "1.00"
-    assert ranks["genRBF"][-1] == "2.00"
+    assert ranks["expected RBF"][-2:] == ("1.00", "")
+    assert ranks["genRBF"][-2:] == ("2.00", "1.00")
     assert "genRBF on raw columns is number 2 of 9 (rank 2.00)" in report.findings[0]
     assert [row[1] for row in report.tables[1].rows] == ["18", "12", "2"]
+    assert not any("t test" in finding for finding in report.findings)  # of three pairs
+
+
+def test_the_genrbf_report_tests_cells_by_the_share_of_its_folds(monkeypatch):
+    monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
+    monkeypatch.setattr(genrbf, "cell_tests", lambda *a, **k: shares.append(k["test_share"]) or cell_tests(*a, **k))
+    shares: list[float] = []
+    report = genrbf.report(genrbf_results(5), genrbf.QUICK)
+    assert shares == [1 / genrbf.QUICK.folds]
+    assert any("corrected t test finds" in finding for finding in report.findings)
 
 
 def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_path, monkeypatch):

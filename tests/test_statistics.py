@@ -107,6 +107,14 @@ def test_paired_tests():
     assert paired_test(a, b).corrected_t_pvalue > uncorrected
 
 
+@pytest.mark.parametrize("step", [0.02, -1e-3, 0.1])
+def test_equal_differences_have_no_t_test(step):
+    base = np.random.default_rng(0).random(6)
+    test = paired_test(base + step, base)  # equal up to rounding
+    assert_allclose(test.difference, step)
+    assert np.isnan(test.corrected_t_pvalue)
+
+
 def test_every_cell_is_tested_on_its_own_splits():
     lines = [
         {"dataset": data, "mechanism": "mcar", "fraction": 0.5, "draw": 0, "repeat": 0, "fold": fold, "method": method,
@@ -118,3 +126,5 @@ def test_every_cell_is_tested_on_its_own_splits():
     assert tests["method"].tolist() == ["y", "y"]
     assert_allclose(tests["difference"], [0.022, 0.002])
     assert (tests["n"] == 5).all()
+    with pytest.raises(ValueError, match=r"no method 'zzz' in the results. Known are x, y"):
+        cell_tests(pd.DataFrame(lines), "zzz")

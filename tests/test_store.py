@@ -156,6 +156,7 @@ def test_dask_gives_the_same_table(tmp_path, reference):
 SCRIPT = textwrap.dedent(
     """
     import sys, time
+    from joblib import Parallel, delayed
     sys.path.insert(0, sys.argv[2])
     from test_store import TASKS, score
     from gapkernel.experiments import Store, Study, run
@@ -164,16 +165,19 @@ SCRIPT = textwrap.dedent(
         time.sleep(0.02)
         return score(task)
 
+    n_jobs = int(sys.argv[3])
+    Parallel(n_jobs)(delayed(score)(task) for task in TASKS[:n_jobs])  # workers take long to start
     with Store(sys.argv[1]) as store:
         print("ready", flush=True)
-        run(Study("demo", TASKS, slow, {"grid": [1, 2]}), store)
+        run(Study("demo", TASKS, slow, {"grid": [1, 2]}), store, n_jobs=n_jobs)
     """
 )
 
 
-def started(path):
-    command = [sys.executable, "-c", SCRIPT, str(path), str(Path(__file__).parent)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def started(path, n_jobs=1):
+    command = [sys.executable, "-c", SCRIPT, str(path), str(Path(__file__).parent), str(n_jobs)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 def test_two_runs_at_once_do_no_harm(tmp_path, reference):
@@ -187,16 +191,17 @@ def test_two_runs_at_once_do_no_harm(tmp_path, reference):
 
 
 @pytest.mark.slow
-def test_a_run_killed_at_random_moments_loses_and_repeats_nothing(tmp_path, reference):
-    """Kill -9 twenty times: what was finished stays as it was, and the end is the same."""
+@pytest.mark.parametrize(("n_jobs", "n_kills"), [(1, 20), (2, 5)])
+def test_a_run_killed_at_random_moments_loses_and_repeats_nothing(tmp_path, reference, n_jobs, n_kills):
+    """Kill -9 again and again: what was finished stays as it was, and the end is the same."""
     random = np.random.default_rng(0)
     path = tmp_path / "killed.sqlite"
     before: dict = {}
-    for _ in range(20):
-        process = started(path)
+    for _ in range(n_kills):
+        process = started(path, n_jobs)
         process.stdout.readline()
         time.sleep(random.uniform(0.0, 0.12))
-        os.kill(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)  # with its workers
         process.communicate()
         with sqlite3.connect(path) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -204,7 +209,7 @@ def test_a_run_killed_at_random_moments_loses_and_repeats_nothing(tmp_path, refe
         assert before.items() <= rows.items()
         before = rows
     assert len(before) > 0
-    process = started(path)
+    process = started(path, n_jobs)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     with Store(path) as store:

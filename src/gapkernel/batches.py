@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+
+SCANNED_ROWS = 65_536
+"""Rows held at once while the types of the columns of a CSV file are found."""
 
 
 class Batches(ABC):
@@ -54,9 +58,14 @@ class FileBatches(Batches):
         self.batch_size = batch_size
         self.n_rows = sum(map(_parquet_rows, paths)) if all(p.suffix == ".parquet" for p in paths) else None
 
+    @cached_property
+    def dtypes(self) -> dict:
+        """The type of each column of the CSV files, the same in all batches."""
+        return _csv_dtypes([path for path in self.paths if path.suffix == ".csv"])
+
     def __iter__(self) -> Iterator[tuple]:
         for path in self.paths:
-            for frame in READERS[path.suffix](path, self.batch_size):
+            for frame in READERS[path.suffix](path, self):
                 if self.target is None:
                     yield frame, None
                 elif self.target not in frame.columns:
@@ -73,7 +82,8 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
     source : path, list of paths, array or function
         Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
         memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
-        (X, y) or (X, y, sample_weight): it is called anew each time the table is read.
+        (X, y) or (X, y, sample_weight): it is called anew each time the table is read. CSV files are read once more
+        at first: a column is of numbers only if all its cells are.
     target : str, path or array, default=None
         The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
     batch_size : int, default=65_536
@@ -146,19 +156,52 @@ def _parquet_rows(path: Path) -> int:
     return parquet.read_metadata(path).num_rows
 
 
-def _parquet(path: Path, batch_size: int) -> Iterator:
+def _parquet(path: Path, table: FileBatches) -> Iterator:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size):
+        for batch in file.iter_batches(table.batch_size):
             yield batch.to_pandas()
 
 
-def _csv(path: Path, batch_size: int) -> Iterator:
+def _csv(path: Path, table: FileBatches) -> Iterator:
     import pandas as pd
 
-    with pd.read_csv(path, chunksize=batch_size) as chunks:
+    with pd.read_csv(path, chunksize=table.batch_size, dtype=table.dtypes) as chunks:
         yield from chunks
+
+
+def _csv_dtypes(paths: list[Path]) -> dict:
+    """The type of each column over all its cells: a few rows of a column of text may all look like numbers."""
+    import pandas as pd
+
+    kinds: dict[str, set[str]] = {}
+    for path in paths:
+        with pd.read_csv(path, chunksize=SCANNED_ROWS, low_memory=False) as chunks:
+            for frame in chunks:
+                for name in frame.columns:
+                    kinds.setdefault(name, set()).update(_kinds(frame[name]))
+    return {name: _dtype(found) for name, found in kinds.items()}
+
+
+def _kinds(column) -> set[str]:
+    """What the cells of a column look like: any of "gap", "truth", "whole", "number" and "text"."""
+    values = column.dropna()
+    gap = {"gap"} if len(values) < len(column) else set()
+    if not len(values):
+        return gap
+    if column.dtype.kind in "iuf":
+        return gap | {"whole" if column.dtype == np.int64 else "number"}
+    return gap | {"truth" if all(isinstance(value, bool | np.bool_) for value in values) else "text"}
+
+
+def _dtype(kinds: set[str]) -> str:
+    values = kinds - {"gap"}
+    if values == {"truth"}:
+        return "boolean" if "gap" in kinds else "bool"
+    if values <= {"whole", "number"}:
+        return "int64" if kinds == {"whole"} else "float64"
+    return "str"
 
 
 READERS = {".parquet": _parquet, ".csv": _csv}

@@ -72,7 +72,22 @@ class Columns:
     def codes(self, column: int, levels: tuple) -> np.ndarray:
         """The place of each value among the levels as a float, NaN for a gap or an unknown level."""
         place = {level: float(code) for code, level in enumerate(levels)}
-        return np.array([place.get(value, np.nan) for value in self.values(column)], dtype=np.float64)
+        values = self.values(column)
+        text = any(isinstance(level, str) for level in levels)
+        if levels and any(value is not None and isinstance(value, str) != text for value in values):
+            place = self._numbers_for_text(column, levels) | place
+            values = [value if value in place else _number(value) for value in values]
+        return np.array([place.get(value, np.nan) for value in values], dtype=np.float64)
+
+    def _numbers_for_text(self, column: int, levels: tuple) -> dict:
+        """The place of each level by the number that it spells: files write both alike, and readers guess."""
+        place = {_number(level): float(code) for code, level in enumerate(levels)}
+        if len(place) < len(levels) or all(isinstance(level, str) for level in place):
+            raise ValueError(
+                f"Column {self.label(column)} of X holds numbers where it held text at fit, such as {levels[0]!r}, and "
+                f"cannot be matched with it. Turn the column into text as it was."
+            )
+        return place
 
 
 def categorical_columns(X, categorical_features) -> tuple[Any, np.ndarray]:
@@ -169,6 +184,14 @@ def _refuse_repeated_names(X) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
         raise ValueError(f"X has more than one column named {repeated[0]!r}. Give each column a name of its own.")
+
+
+def _number(value):
+    """The number that a text spells; any other value as it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
 
 
 def _is_gap(value) -> bool:

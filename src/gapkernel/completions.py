@@ -10,14 +10,19 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import qmc
 from sklearn.base import clone
 
+from gapkernel.compute.config import get_config
 from gapkernel.compute.row_points import RowPoints, normal_draws
 from gapkernel.compute.streams import row_keys
 from gapkernel.density import Gaussian
 
 EXACT_LIMIT = 4096
 """Most completions that the exact sum may have for one row."""
+
+MEANS_BYTES = 64 << 20
+"""Size of the completions that are held at a time where only their means are asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +63,11 @@ class Completions(ABC):
 
     def fit(self, X: np.ndarray, sample_weight=None) -> Completions:
         """Learn from a table what gaps may hold."""
+        if self.method == "sobol" and X.shape[1] > qmc.Sobol.MAXDIM:
+            raise ValueError(
+                f"Sobol points have at most {qmc.Sobol.MAXDIM} coordinates, but X has {X.shape[1]} columns. "
+                f"Use sampling='random'."
+            )
         self._points = RowPoints(self.method, self.n_completions, X.shape[1], self.seed)
         self._fit(X, sample_weight)
         return self
@@ -79,7 +89,16 @@ class Completions(ABC):
 
     def means(self, X: np.ndarray) -> np.ndarray:
         """The rows with the means of their completions in the gaps."""
-        return self.complete(X).means()
+        return self._in_blocks(X, self.counts(X), lambda rows: self.complete(rows).means())
+
+    @staticmethod
+    def _in_blocks(X, sizes: np.ndarray, means) -> np.ndarray:
+        """``means`` of blocks of rows; ``sizes`` says how many rows as wide as X each of them takes."""
+        out = np.empty(X.shape)
+        most = min(MEANS_BYTES, get_config().memory_budget) // max(X.shape[1] * X.itemsize, 1)
+        for rows in row_blocks(sizes, most):
+            out[rows] = means(X[rows])
+        return out
 
     @abstractmethod
     def _fit(self, X, sample_weight) -> None:
@@ -109,7 +128,7 @@ class DensityCompletions(Completions):
         self.density = density
 
     def means(self, X):
-        return self.density.condition(X).means
+        return self._in_blocks(X, np.full(len(X), X.shape[1]), lambda rows: self.density.condition(rows).means)
 
     def _fill(self, X, incomplete, values, starts):
         rows, keys = self.density.condition(X[incomplete]), row_keys(X[incomplete])
@@ -129,6 +148,9 @@ class UniformCompletions(Completions):
         some = seen.any(axis=0)
         self.low = np.where(some, np.where(seen, X, np.inf).min(axis=0, initial=np.inf), 0.0)
         self.high = np.where(some, np.where(seen, X, -np.inf).max(axis=0, initial=-np.inf), 0.0)
+
+    def means(self, X):
+        return np.where(np.isnan(X), 0.5 * self.low + 0.5 * self.high, X)
 
     def _fill(self, X, incomplete, values, starts):
         keys = row_keys(X[incomplete])
@@ -197,6 +219,9 @@ class ExactCompletions(Completions):
             )
         return np.rint(np.exp(logs)).astype(np.int64)
 
+    def means(self, X):
+        return np.where(np.isnan(X), [levels.mean() for levels in self.levels], X)
+
     def _fill(self, X, incomplete, values, starts):
         for i in incomplete:
             gaps = np.flatnonzero(np.isnan(X[i]))
@@ -217,3 +242,16 @@ def completions_of(kind: str, n_completions: int, method: str, seed: int, densit
         density = Gaussian() if isinstance(density, str) and density == "auto" else density
         return DensityCompletions(n_completions, method, seed, density)
     return KINDS[kind](n_completions, method, seed)
+
+
+def row_blocks(counts: np.ndarray, most: int) -> list[slice]:
+    """Runs of rows with at most ``most`` completions together, but at least one row."""
+    slices, begin, total = [], 0, 0
+    for i, count in enumerate(counts):
+        if i > begin and total + count > most:
+            slices.append(slice(begin, i))
+            begin, total = i, 0
+        total += int(count)
+    if len(counts):
+        slices.append(slice(begin, len(counts)))
+    return slices

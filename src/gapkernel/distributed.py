@@ -82,30 +82,33 @@ def _sum(function: Callable, blocks) -> Any:
 
 
 def answer_blocks(machine, verb: str, X, *args, **kwargs):
-    """A dask array with the answers of ``machine.verb`` to the blocks of ``X``."""
+    """A dask array with the answers of ``machine.verb`` to the blocks of ``X``; a tuple of them for several answers."""
     probe = X._meta_nonempty[:1] if hasattr(X, "npartitions") and hasattr(X, "columns") else np.zeros((1, X.shape[1]))
-    example = np.asarray(getattr(machine, verb)(probe, *args, **kwargs))  # the wrong columns are a complaint here
+    example = getattr(machine, verb)(probe, *args, **kwargs)  # the wrong columns are a complaint here
+    examples = [np.asarray(values) for values in (example if isinstance(example, tuple) else (example,))]
     shared = dask.delayed(machine, traverse=False)
     blocks = _blocks(X)
     lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
-    return da.concatenate(
-        [
-            da.from_delayed(
-                dask.delayed(_answer)(shared, verb, block, example, args, kwargs),
-                shape=(n, *example.shape[1:]),
-                dtype=example.dtype,
-            )
-            for block, n in zip(blocks, lengths, strict=True)
-        ],
-        allow_unknown_chunksizes=True,
+    answers = [dask.delayed(_answer)(shared, verb, block, examples, args, kwargs) for block in blocks]
+    arrays = tuple(
+        da.concatenate(
+            [
+                da.from_delayed(answer[k], shape=(n, *values.shape[1:]), dtype=values.dtype)
+                for answer, n in zip(answers, lengths, strict=True)
+            ],
+            allow_unknown_chunksizes=True,
+        )
+        for k, values in enumerate(examples)
     )
+    return arrays if isinstance(example, tuple) else arrays[0]
 
 
-def _answer(machine, verb: str, block, example: np.ndarray, args, kwargs) -> np.ndarray:
+def _answer(machine, verb: str, block, examples: list[np.ndarray], args, kwargs) -> list[np.ndarray]:
     if len(block) == 0:
-        return np.empty((0, *example.shape[1:]), example.dtype)
+        return [np.empty((0, *values.shape[1:]), values.dtype) for values in examples]
     with config_context(n_threads=1):
-        return np.asarray(getattr(machine, verb)(block, *args, **kwargs))
+        answer = getattr(machine, verb)(block, *args, **kwargs)
+    return [np.asarray(values) for values in (answer if isinstance(answer, tuple) else (answer,))]
 
 
 def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:

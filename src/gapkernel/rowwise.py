@@ -7,6 +7,7 @@ writes `predict` for a table in memory, and answers the others too.
 from __future__ import annotations
 
 from functools import wraps
+from inspect import signature
 
 import numpy as np
 from sklearn.utils._available_if import _AvailableIfDescriptor
@@ -35,14 +36,27 @@ def is_dask(X) -> bool:
 
 
 def _in_parts(verb):
+    parameters = signature(verb)
+
     @wraps(verb)
     def answer(self, X, *args, **kwargs):
+        if not (isinstance(X, Batches) or is_dask(X)):
+            return verb(self, X, *args, **kwargs)
+        if parameters.bind(self, X, *args, **kwargs).arguments.get("return_cov"):
+            raise ValueError("return_cov is about pairs of rows, so all of them must be in one table in memory.")
         if isinstance(X, Batches):
-            return np.concatenate([verb(self, batch[0], *args, **kwargs) for batch in X])
-        if is_dask(X):
-            from gapkernel.distributed import answer_blocks
+            return _joined([verb(self, batch[0], *args, **kwargs) for batch in X if len(batch[0])])
+        from gapkernel.distributed import answer_blocks
 
-            return answer_blocks(self, verb.__name__, X, *args, **kwargs)
-        return verb(self, X, *args, **kwargs)
+        return answer_blocks(self, verb.__name__, X, *args, **kwargs)
 
     return answer
+
+
+def _joined(answers: list):
+    """The answers to all batches in one array; where a batch is answered by several arrays, as many."""
+    if not answers:
+        raise ValueError("Found array with 0 sample(s): the batches hold no row.")
+    if isinstance(answers[0], tuple):
+        return tuple(np.concatenate(pieces) for pieces in zip(*answers, strict=True))
+    return np.concatenate(answers)

@@ -18,7 +18,9 @@ from gapkernel.cli.embedded import penguins
 from gapkernel.cli.machines import COMPARED, INNER_FOLDS, MACHINES, Choice, folds
 from gapkernel.cli.page import page
 from gapkernel.cli.problem import Problem, at_most, read_problem
+from gapkernel.cli.saying import note, say
 from gapkernel.cli.study import FOLDS, compare_study
+from gapkernel.cli.writing import may_write
 from gapkernel.experiments import Store, run
 
 QUICK = {"fractions": (0.4,), "draws": 1, "repeats": 1}
@@ -39,25 +41,26 @@ def compare(
 ) -> Comparison:
     """Compare the machines on a table (the penguins if there is none), show a table, and write a page to ``out``."""
     console = console or Console()
-    if not out.parent.is_dir():
-        raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
+    may_write(out, data)
+    kept = out.with_suffix(".sqlite")
+    may_write(kept, data, out)
     problem = at_most(_problem(data, target, task, reading), rows)
     show_gaps(problem.X, problem.name, console)
-    for note in problem.notes:
-        console.print(Text("Note: ", "yellow").append(note, "default"))
+    for text in problem.notes:
+        note(console, text)
     kind = f"{len(np.unique(problem.y))} classes" if problem.task == "classification" else "regression"
-    console.print(Text(f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n"))
+    say(console, f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n")
     study = compare_study(problem, machines, **(QUICK if quick else {}))
-    with Store(out.with_suffix(".sqlite")) as store:
+    with Store(kept) as store:
         known = len(store.finished(study.name))
         results = run(study, store, n_jobs=n_jobs or joblib.cpu_count(), progress=True)
     if known:
-        console.print(f"{known} results were in {out.with_suffix('.sqlite')} already; remove it to measure again.\n")
+        say(console, f"{known} results were in {kept} already; remove it to measure again.\n")
     comparison = Comparison(problem, results)
     choice = final_choice(comparison)
     show(comparison, console)
     out.write_text(page(comparison, choice, data), encoding="utf-8")
-    console.print(f"\nThe whole story, with figures: [bold]{out}[/]")
+    say(console, "\nThe whole story, with figures: ", (str(out), "bold"))
     return comparison
 
 
@@ -92,7 +95,7 @@ def show(comparison: Comparison, console: Console) -> None:
     console.print(table)
     console.print(_curve(comparison))
     for text in (comparison.verdict, comparison.to_beat, comparison.robustness):
-        console.print(Text(f"\n{text}") if text else "")
+        say(console, f"\n{text}" if text else "")
 
 
 def _curve(comparison: Comparison) -> Table:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from gapkernel.cli.complaints import UnusableColumn
 from gapkernel.cli.reading import looks_like_a_row_number, read_raw, typed, without
+from gapkernel.cli.saying import note, say
 from gapkernel.missingness import summary
 
 MOST_PATTERNS = 12
@@ -33,24 +33,25 @@ def describe(data, *, drop=(), categories=(), gap_marks=(), console=None) -> Non
             unusable.append(str(error))
     show_gaps(pd.DataFrame(columns), str(data), console)
     for complaint in unusable:
-        console.print(f"[yellow]To learn from it:[/] {escape(complaint)}")
+        note(console, complaint, "To learn from it:")
 
 
 def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
     """Show the gaps of a frame: in all, by column, by pattern."""
     gaps = summary(frame)
-    console.print(
-        f"[bold]{name}[/]: {gaps.n_rows} rows, {gaps.n_columns} columns. {gaps.n_gaps} cells are missing "
+    say(
+        console,
+        (name, "bold"),
+        f": {gaps.n_rows} rows, {gaps.n_columns} columns. {gaps.n_gaps} cells are missing "
         f"({gaps.gap_fraction:.1%}); {gaps.n_complete_rows} rows are complete "
         f"({gaps.n_complete_rows / gaps.n_rows:.0%}).",
-        highlight=False,
     )
     console.print(_columns(frame, gaps))
     if gaps.n_gaps:
         console.print(_patterns(gaps))
     for column in frame:
         if looks_like_a_row_number(frame[column]):
-            console.print(f"[yellow]Note:[/] '{column}' looks like a row number, which no machine should learn from.")
+            note(console, f"'{column}' looks like a row number, which no machine should learn from.")
 
 
 def _columns(frame: pd.DataFrame, gaps) -> Table:

@@ -9,27 +9,29 @@ import pandas as pd
 from rich.console import Console
 
 from gapkernel.cli.complaints import Complaint
-from gapkernel.cli.fitting import FORMAT
+from gapkernel.cli.fitting import FORMAT, MISSING, PROBABILITY, check_target
 from gapkernel.cli.reading import numbers, read_raw
+from gapkernel.cli.saying import note, say
+from gapkernel.cli.writing import may_write
 from gapkernel.persistence import load
-
-MISSING = "share_missing"
 
 
 def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:
     """Predict the rows of ``data`` by the model in the file ``model``, and write them to ``out``."""
     console = console or Console()
+    may_write(out, data, model)
     saved = read_model(model)
-    if not out.parent.is_dir():
-        raise Complaint(f"There is no folder {out.parent} to write {out.name} to.")
     X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
     predictions(saved, X).to_csv(out, index=False)
-    for note in notes:
-        console.print(f"[yellow]Note:[/] {note}")
+    for text in notes:
+        note(console, text)
     gaps = X.isna().to_numpy()
-    console.print(
+    say(
+        console,
         f"'{saved['target']}' predicted for {len(X)} rows, {int(gaps.any(axis=1).sum())} of them with gaps "
-        f"({gaps.mean():.1%} of the cells). [bold]{out}[/] is written."
+        f"({gaps.mean():.1%} of the cells). ",
+        (str(out), "bold"),
+        " is written.",
     )
 
 
@@ -38,19 +40,34 @@ def read_model(path: Path) -> dict:
     if not path.is_file():
         raise Complaint(f"There is no file {path}.")
     saved = load(path)
-    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+    if not _is_whole(saved):
         raise Complaint(f"{path} was not written by gapkernel fit, or by another version of it.")
     return saved
 
 
+def _is_whole(saved) -> bool:
+    """Whether a saved object has all that `gapkernel.cli.fitting.bundle` puts into it."""
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        return False
+    kinds = {"target": str, "task": str, "columns": list, "levels": dict}
+    verbs = ["predict", "predict_proba", "classes_"] if saved.get("task") == "classification" else ["predict"]
+    model = saved.get("model")
+    return (
+        all(isinstance(saved.get(name), kind) for name, kind in kinds.items())
+        and all(isinstance(levels, list) for levels in saved["levels"].values())
+        and all(hasattr(model, verb) for verb in verbs)
+    )
+
+
 def predictions(saved: dict, X: pd.DataFrame) -> pd.DataFrame:
     """For each row of ``X`` the prediction, the probability of each class, and the share that was missing."""
-    model = saved["model"]
+    model, is_classification = saved["model"], saved["task"] == "classification"
+    check_target(saved["target"], model.classes_ if is_classification else ())
     columns = {saved["target"]: model.predict(X)}
-    if saved["task"] == "classification":
+    if is_classification:
         chances = model.predict_proba(X)
         columns[saved["target"]] = model.classes_[chances.argmax(axis=1)]  # the class that the probabilities favour
-        columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(model.classes_)}
+        columns |= {PROBABILITY + str(label): chances[:, k] for k, label in enumerate(model.classes_)}
     return pd.DataFrame({**columns, MISSING: X.isna().to_numpy().mean(axis=1).round(6)})
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
 
 from gapkernel.cli.complaints import Complaint, unknown_column
 from gapkernel.cli.reading import looks_like_a_row_number, read_frame
@@ -89,16 +88,36 @@ def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> P
 
 
 def at_most(problem: Problem, rows: int) -> Problem:
-    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square."""
+    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square.
+
+    A rare class keeps the rows that it needs to be learned at all.
+    """
     if rows < 50:
         raise Complaint(f"--rows must be at least 50, got {rows}.")
     if len(problem.y) <= rows:
         return problem
-    classes = problem.y if problem.task == "classification" else None
-    kept, _ = train_test_split(np.arange(len(problem.y)), train_size=rows, random_state=0, stratify=classes)
+    kept = np.random.default_rng(0).permutation(len(problem.y))
+    if problem.task == "classification":
+        _, classes, counts = np.unique(problem.y[kept], return_inverse=True, return_counts=True)
+        kept = np.concatenate([kept[classes == k][:share] for k, share in enumerate(_shares(counts, rows))])
+    kept = kept[:rows]
     return problem.take(
         np.sort(kept), f"{rows} of {len(problem.y)} rows are used, drawn at random; --rows changes the number."
     )
+
+
+def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
+    """How many of ``rows`` each class gets: what it needs, then each further row to the class furthest behind."""
+    shares = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS)
+    if shares.sum() > rows:
+        raise Complaint(
+            f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: "
+            f"--rows must be at least {shares.sum()}."
+        )
+    fair = rows * counts / counts.sum()
+    for _ in range(rows - shares.sum()):
+        shares[np.argmax(np.where(shares < counts, fair - shares, -np.inf))] += 1
+    return shares
 
 
 def _task_of(y: pd.Series) -> str:

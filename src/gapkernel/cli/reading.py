@@ -35,6 +35,7 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
         raise Complaint(f"{path} is empty.")
     if len(frame) == 0:
         raise Complaint(f"{path} has a header line but no rows.")
+    frame = frame.reset_index(drop=True)  # rows are called by their place, whatever names a Parquet file gives them
     frame.columns = [str(name).strip() for name in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -112,7 +113,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if not header:
             raise Complaint(f"{path} is empty.")
         separator = max(SEPARATORS, key=header.count)
-        return pd.read_csv(
+        frame = pd.read_csv(
             path, sep=separator, dtype=str, keep_default_na=False, na_values=[], encoding="utf-8-sig", compression=None
         )
     except UnicodeDecodeError as error:
@@ -122,6 +123,11 @@ def _read_csv(path: Path) -> pd.DataFrame:
         ) from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise Complaint(f"{path} is not a table: {' '.join(str(error).split())}") from error
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas took the first column for names of rows
+        raise Complaint(
+            f"{path} has lines with more cells than its header names. Is there a separator at the end of each line?"
+        )
+    return frame
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -61,7 +61,7 @@ def pivoted_cholesky(rows: np.ndarray, kernel: KernelFunction, diagonal: np.ndar
     residual = np.array(diagonal, dtype=np.float64)
     if not residual.max(initial=0.0) > 0:
         raise ValueError("The kernel is 0 or negative on the diagonal for every row, so it gives no basis.")
-    floor = tol * residual.max()
+    floor = max(tol, len(rows) * np.finfo(np.float64).eps) * residual.max()  # what is below is rounding
     factor = np.empty((size, len(rows)))  # a row for each pivot: k(B, x) whitened
     pivots: list[int] = []
     while len(pivots) < size:

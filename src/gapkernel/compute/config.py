@@ -59,7 +59,7 @@ def set_config(**changes) -> None:
 
 @contextmanager
 def config_context(**changes) -> Iterator[Config]:
-    """Change the limits inside a ``with`` block, for this thread.
+    """Change the limits inside a ``with`` block, for this thread and the engine's threads that it starts.
 
     Examples
     --------

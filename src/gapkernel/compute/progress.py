@@ -16,9 +16,10 @@ def tracked(items: Iterable[Item], total: int | None, what: str, verbose: bool |
     if not (verbose or get_config().progress):
         return items
     from rich.console import Console  # they take long to import
+    from rich.markup import escape
     from rich.progress import track
 
-    return track(items, description=what, total=total, transient=True, console=Console(stderr=True))
+    return track(items, description=escape(what), total=total, transient=True, console=Console(stderr=True))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ MARKER_CHANCES = np.array([
     [0.12, 0.20, 0.10, 0.80],
     [0.35, 0.45, 0.30, 0.70],
 ])  # fmt: skip
-"""How often each of nine markers is found in each of the four sources; invented, so that 79 % can be told apart."""
+"""How often each of nine markers is found in each of the four sources; invented, the first three being human."""
 
 
 def ehk_laws() -> dict:

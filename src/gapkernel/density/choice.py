@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, clone
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -42,7 +42,8 @@ class BestDensity(DensityMixin, BaseEstimator):
     candidates : list of densities, default=None
         None is ``[Gaussian(), FactorAnalysis(), GaussianMixture(random_state=0)]``.
     cv : int, splitter or iterable of splits, default=3
-        As in `sklearn.model_selection.cross_val_score`.
+        As in `sklearn.model_selection.cross_val_score`, but an int shuffles the rows, in the same way each time: their
+        order says nothing. Rows of weight 0 belong to no split.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class BestDensity(DensityMixin, BaseEstimator):
             candidates = [clone(candidate) for candidate in self.candidates]
         if not candidates:
             raise ValueError("candidates is empty: give at least one density.")
-        splits = list(check_cv(self.cv).split(X))
+        splits = _splits(self.cv, X, weight)
         scores = np.array([[_held_out(c, X, weight, *split) for split in splits] for c in candidates])
         self.scores_, self.best_index_ = scores, int(scores.mean(axis=1).argmax())
         self.best_density_ = clone(candidates[self.best_index_]).fit(X, sample_weight=sample_weight)
@@ -136,6 +137,17 @@ class BestDensity(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _splits(cv, X: np.ndarray, weight: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each split, all of positive weight."""
+    kept = np.flatnonzero(weight > 0)
+    if cv is None or isinstance(cv, int | np.integer):
+        cv = KFold(5 if cv is None else cv, shuffle=True, random_state=0)
+    if hasattr(cv, "split"):
+        return [(kept[train], kept[test]) for train, test in cv.split(X[kept])]
+    splits = check_cv(cv).split(X)  # numbers among all rows
+    return [(train[weight[train] > 0], test[weight[test] > 0]) for train, test in splits]
 
 
 def _held_out(density, X: np.ndarray, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.density.convergence import warn_unless_converged
 from gapkernel.density.factor_em import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.density.standardise import standardise
@@ -49,7 +47,8 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         The variance of each column, without the ridge.
     n_components_ : int
     bic_ : dict
-        The criterion for each number of factors tried.
+        The criterion for each number of factors tried, p log n - 2 log-likelihood: p parameters, n the sum of the
+        weights or the number of rows, whichever is more.
     ridge_ : float
     log_likelihood_, objective_ : ndarray
         Before each iteration and after the last; the objective never falls.
@@ -127,13 +126,8 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-6, 1.0)) if self.ridge == "auto" else float(self.ridge)
         location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
         standard = (X[:, live] - location[live]) / scale[live]
-        result = self._best_fit(standard, weight)
-        if not result.converged:
-            warnings.warn(
-                f"EM stopped early: max_iter={self.max_iter} was reached. Raise max_iter, or ridge.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        result, bic = self._best_fit(standard, weight, n_rows)
+        warn_unless_converged(result, self.max_iter)
         d, k = len(scale), result.factors.loadings.shape[1]
         factors = canonical(result.factors)
         self.mean_, self.loadings_, self.noise_ = location.copy(), np.zeros((d, k)), np.zeros(d)
@@ -144,6 +138,7 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         self._never_observed = np.isnan(X).all(axis=0) & ~live
         units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
         self.log_likelihood_, self.objective_ = result.log_likelihood - units, result.objective - units
+        self.bic_ = {count: value + 2.0 * units for count, value in bic.items()}
         self.n_components_, self.n_iter_, self.converged_ = k, result.n_iter, result.converged
         return self
 
@@ -218,27 +213,27 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         results = [posterior(rows[part], seen[part], factors) for part in parts]
         return rows, seen, *(np.concatenate(pieces) for pieces in zip(*results, strict=True))
 
-    def _best_fit(self, standard: np.ndarray, weight: np.ndarray) -> FactorFit:
-        """The fit with the number of factors asked for, or with the one of the lowest criterion."""
+    def _best_fit(self, standard: np.ndarray, weight: np.ndarray, n_rows: float) -> tuple[FactorFit, dict[int, float]]:
+        """The fit with the number of factors asked for, or with the one of the lowest criterion; and the criteria."""
         n, d = standard.shape
         most = max(1, min(n - 1, d - 1))
 
         def fit(k: int) -> FactorFit:
             return maximise_factors(standard, weight, k, self.ridge_, self.tol, self.max_iter)
 
-        self.bic_: dict[int, float] = {}
         if self.n_components != "auto":
-            return fit(min(int(self.n_components), max(1, d)))
+            return fit(min(int(self.n_components), max(1, d))), {}
+        bic: dict[int, float] = {}
         best, k = None, 1
         while k <= most:
             candidate = fit(k)
             n_parameters = d * (k + 2) - k * (k - 1) / 2
-            self.bic_[k] = float(n_parameters * np.log(max(weight.sum(), 2.0)) - 2.0 * candidate.log_likelihood[-1])
-            if best is not None and self.bic_[k] >= min(list(self.bic_.values())[:-1]):
+            bic[k] = float(n_parameters * np.log(max(n_rows, 2.0)) - 2.0 * candidate.log_likelihood[-1])
+            if best is not None and bic[k] >= min(list(bic.values())[:-1]):
                 break
             best, k = candidate, 2 * k
         assert best is not None
-        return best
+        return best, bic
 
     def _check_parameters(self) -> None:
         k = self.n_components

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.density.convergence import warn_unless_converged
 from gapkernel.density.expectation_maximisation import Prior, compress, maximise
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.mixture_em import GappyTable, MixtureFit, clusters, maximise_mixture
@@ -143,12 +141,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         X, weight = X[used], weight[used]
         location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
         result, ridge, bic = self._best_fit((X[:, live] - location[live]) / scale[live], weight)
-        if not result.converged:
-            warnings.warn(
-                f"EM stopped early: max_iter={self.max_iter} was reached. Raise max_iter, or ridge.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless_converged(result, self.max_iter)
         k, d = len(result.weights), len(scale)
         means, covariances = np.tile(location, (k, 1)), np.zeros((k, d, d))
         for a, point in enumerate(result.points):

@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.completions import KINDS, Completions, completions_of
+from gapkernel.completions import Completions, DensityCompletions, completions_of
 from gapkernel.compute.basis import Basis, centres, pivoted_cholesky
 from gapkernel.compute.progress import watched
+from gapkernel.estimators.cccp_parameters import check_parameters
 from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
 from gapkernel.estimators.labels import CandidateLabels, read_labels
 from gapkernel.kernels.complete import CompleteKernel, complete_kernel
@@ -23,14 +24,6 @@ from gapkernel.solvers.incomplete_problem import IncompleteProblem
 from gapkernel.solvers.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.transduction import LOSSES, solve_incomplete
 from gapkernel.table import numeric_table
-
-CHOICES = {
-    "loss": ("gp", "svm"),
-    "solver": ("cccp", "lbfgs", "sgd"),
-    "completions": ("density", *KINDS),
-    "sampling": ("sobol", "random"),
-    "basis": ("auto", "complete", "kmeans"),
-}
 
 MOST_BASIS = 500
 """Basis functions when the caller names no number."""
@@ -63,7 +56,7 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         A kernel on complete vectors: a name of `sklearn.metrics.pairwise`, a kernel of this library for Gaussian
         laws, a kernel of `sklearn.gaussian_process.kernels`, or a function of two arrays.
     gamma : float or "scale", default="scale"
-        For kernels given by name. "scale" is 1 / (n_features * variance of the observed values).
+        For kernels given by name. "scale" is 1 / (n_features * variance of all observed cells); gaps do not count.
     kernel_params : dict, default=None
         More parameters of a kernel given by name.
     completions : {"density", "uniform", "empirical", "exact"}, default="density"
@@ -119,6 +112,8 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
     kernel_ : CompleteKernel
         The kernel with numbers in place of words.
     completions_ : Completions
+    density_ : density
+        The fitted density, if completions="density".
     objective_ : ndarray
         The objective sum_i loss_i + ||theta||^2 / 2C at the start and after each iteration.
     n_iter_ : int
@@ -138,8 +133,10 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
     -----
     The features of all completions are kept if they fit half the memory budget, and computed anew in every pass
     otherwise. The basis is picked among at most 10 000 rows (or 4 n_basis). A limit of the procedure is a stationary
-    point, not always a minimum. p(k | x_o) is not the mean of p(k | x) over the completions: completions with high
-    scores weigh more. Probabilities of "svm" come from the same formula, but the loss does not make them frequencies.
+    point, not always a minimum. With n_basis below the number of rows the fit may depend on the order of the rows:
+    pivots that tie (for "rbf" the first is always a tie) go to the row that comes first. p(k | x_o) is not the mean of
+    p(k | x) over the completions: completions with high scores weigh more. Probabilities of "svm" come from the same
+    formula, but the loss does not make them frequencies.
 
     References
     ----------
@@ -226,24 +223,27 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         -------
         self : CCCPClassifier
         """
-        self._check_parameters()
+        check_parameters(self)
         X = numeric_table(self, X, reset=True)
         labels = read_labels(y, X, type(self).__name__)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         used = weight > 0
+        if labels.candidates[used].all():
+            raise ValueError("No row of positive weight has a label. Give some labelled row a weight above 0.")
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
         size = self._basis_size(int(used.sum()))
         completions = completions_of(self.completions, self.n_completions, self.sampling, seed, self.density)
         completions.fit(X[used], weight[used])
+        completions.counts(X)  # a row with too many is refused here, by its place in X
         kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, X[used], weight[used])
         basis = self._pick_basis(X[used], completions, kernel, size, random)
         features = FeatureMap(kernel, basis, self.fit_intercept, np.float32 if self.single_precision else np.float64)
         solution = self._solve(X, labels, weight, completions, features, np.random.default_rng(seed))
         if not solution.converged:
             warnings.warn(
-                f"The {self.solver} solver stopped at max_iter={self.max_iter} before the objective settled to "
-                f"tol={self.tol}. Raise max_iter or tol.",
+                f"The {self.solver} solver stopped after {solution.n_iter} iterations (max_iter={self.max_iter}), "
+                f"before the objective settled to tol={self.tol}. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -254,6 +254,13 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         _, self.label_distributions_ = masked_log_sum(self._log_partitions(X), labels.candidates)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         return self
+
+    @property
+    def density_(self):
+        """The fitted density of completions="density"."""
+        if not isinstance(self.completions_, DensityCompletions):
+            raise AttributeError("Only completions='density' has a density_.")
+        return self.completions_.density
 
     def decision_function(self, X) -> np.ndarray:
         """The log-partition functions g_k of each row, which are the scores f_k of a complete one.
@@ -359,32 +366,6 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         if self.basis == "kmeans":
             rows = centres(rows, size, random)
         return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
-
-    def _check_parameters(self) -> None:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {getattr(self, name)!r}.")
-        if self.sigma is not None and self.C != 1.0:
-            raise ValueError(f"Give C or sigma (C = sigma^2), not both: got C={self.C!r} and sigma={self.sigma!r}.")
-        for name in ("C", "sigma", "n_completions", "n_basis", "max_iter"):
-            value = getattr(self, name)
-            if value is None and name in ("sigma", "n_basis"):
-                continue
-            whole = isinstance(value, int | np.integer) or name in ("C", "sigma")
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not whole or not value > 0:
-                kind = "number" if name in ("C", "sigma") else "whole number"
-                raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
-        for name in ("basis_tol", "tol", "balance"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number from 0 up, got {getattr(self, name)!r}.")
-        if not 0 < self.unlabelled_weight <= 1:
-            raise ValueError(f"unlabelled_weight must be above 0 and at most 1, got {self.unlabelled_weight!r}.")
-        if self.completions == "density":
-            ok = hasattr(self.density, "fit") and hasattr(self.density, "condition")
-            if isinstance(self.density, type) or not (ok or (isinstance(self.density, str) and self.density == "auto")):
-                raise ValueError(
-                    f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {self.density!r}."
-                )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gapkernel.completions import Completions
+from gapkernel.completions import Completions, row_blocks
 from gapkernel.compute.basis import Basis
 from gapkernel.compute.config import get_config
 from gapkernel.compute.progress import tracked
@@ -14,7 +14,7 @@ from gapkernel.kernels.complete import CompleteKernel
 from gapkernel.solvers.incomplete_problem import Block
 
 BLOCK_BYTES = 64 << 20
-"""Size of the features of one block."""
+"""Size of the features of one block, or of its completed rows if these are wider."""
 
 
 class FeatureMap:
@@ -31,6 +31,8 @@ class FeatureMap:
     def __init__(self, kernel: CompleteKernel, basis: Basis, intercept: bool, dtype):
         self.kernel, self.intercept, self.dtype = kernel, intercept, np.dtype(dtype)
         self.basis, self.whitening = basis, basis.whitening.astype(dtype)
+        # an RBF sees differences only, and float32 keeps few digits of values far from 0
+        self.origin = basis.rows.mean(axis=0) if kernel.source == "rbf" else np.zeros(basis.rows.shape[1])
 
     @property
     def size(self) -> int:
@@ -40,7 +42,7 @@ class FeatureMap:
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """(n_rows, size)."""
         features = np.ones((len(rows), self.size), self.dtype)
-        values = self.kernel(rows.astype(self.dtype, copy=False), self.basis.rows)
+        values = self.kernel((rows - self.origin).astype(self.dtype, copy=False), self.basis.rows - self.origin)
         features[:, : len(self.basis.rows)] = values.astype(self.dtype, copy=False) @ self.whitening
         return features
 
@@ -62,7 +64,8 @@ class FeatureBlocks(Sequence[Block]):
     def __init__(self, X: np.ndarray, completions: Completions, features: FeatureMap, *, keep=True, verbose=False):
         self.X, self.completions, self.features = X, completions, features
         counts = completions.counts(X)
-        self.slices = _slices(counts, BLOCK_BYTES // (features.size * features.dtype.itemsize))
+        widest = max(features.size * features.dtype.itemsize, X.shape[1] * X.itemsize)  # bytes of a completion
+        self.slices = row_blocks(counts, min(BLOCK_BYTES, get_config().memory_budget) // widest)
         self.bytes = int(counts.sum()) * features.size * features.dtype.itemsize
         self._kept: list[Block] | None = None
         if keep and 2 * self.bytes <= get_config().memory_budget:
@@ -80,16 +83,3 @@ class FeatureBlocks(Sequence[Block]):
     def _compute(self, b) -> Block:
         completed = self.completions.complete(self.X[self.slices[b]])
         return Block(self.features(completed.values), completed.log_weight, completed.counts)
-
-
-def _slices(counts: np.ndarray, most: int) -> list[slice]:
-    """Runs of rows with at most ``most`` completions together, but at least one row."""
-    slices, begin, total = [], 0, 0
-    for i, count in enumerate(counts):
-        if i > begin and total + count > most:
-            slices.append(slice(begin, i))
-            begin, total = i, 0
-        total += int(count)
-    if len(counts):
-        slices.append(slice(begin, len(counts)))
-    return slices

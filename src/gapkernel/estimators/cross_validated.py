@@ -21,10 +21,10 @@ class SVCCV(ClassifierMixin, GridMachine):
     ----------
     Cs : array-like, default=(2**-5, 2**-3, ..., 2**9)
         Candidates for C.
-    gammas : int or list, default=11
-        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). An integer is so
-        many powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it. A kernel without a width has
-        none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+    gammas : int, float or list, default=11
+        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
+        candidate, an integer so many powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it. A
+        kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
     density : "auto" or density, default="auto"
         Fitted anew to the training rows of each split.
@@ -137,7 +137,7 @@ class SVRCV(RegressorMixin, GridMachine):
     Parameters
     ----------
     Cs : array-like, default=(2**-5, 2**-3, ..., 2**9)
-    gammas : int or list, default=11
+    gammas : int, float or list, default=11
     epsilon : float, default=0.1
         As in `SVR`.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
@@ -217,7 +217,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, GridMachine):
     ----------
     alphas : array-like, default=(1e-4, 1e-3, ..., 1e3)
         Candidates for alpha.
-    gammas : int or list, default=11
+    gammas : int, float or list, default=11
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
     density : "auto" or density, default="auto"
     cv : int, splitter or iterable of splits, default=None

@@ -83,10 +83,8 @@ class GridMachine(Rowwise, BaseEstimator):
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
-        budget = get_config().memory_budget  # the threads below do not inherit it
-
         def fitted(k):
-            with config_context(memory_budget=budget, n_threads=1, progress=False):
+            with config_context(n_threads=1):
                 if k < 0:
                     return machine._fit_density(training.table, training.weight)
                 return _fold(machine, X, y, weight, splits[k], k, weighted)
@@ -95,23 +93,23 @@ class GridMachine(Rowwise, BaseEstimator):
             with config_context(n_threads=n_threads):
                 (density, rows), *folds = run_tasks(fitted, range(-1, len(splits)), "Fitting the densities")
             width, widths = self._widths(machine, density, rows)
-            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads, budget)
+            chooser = _Chooser(width, widths, self._penalty[0], penalties, scorer, n_threads)
             with config_context(n_threads=1):  # one split at a time, with all threads inside
                 scores = run_tasks(chooser.scores, folds, "Choosing the settings")
         grid = {self._penalty[0]: penalties} | ({width: widths} if width else {})
         # as in ParameterGrid: the penalty is the outer loop, the width the inner one
         by_candidate = np.reshape(scores, (len(splits), len(widths), len(penalties))).transpose(0, 2, 1)
-        self.cv_results_ = _results(list(ParameterGrid(grid)), by_candidate.reshape(len(splits), -1))
-        self.scorer_, self.n_splits_ = scorer, len(splits)
-        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
-        self.best_score_ = self.cv_results_["mean_test_score"][self.best_index_]
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        machine.set_params(**self.best_params_)
-        if self.refit:
+        results = _results(list(ParameterGrid(grid)), by_candidate.reshape(len(splits), -1))
+        best = int(results["rank_test_score"].argmin())
+        machine.set_params(**results["params"][best])
+        if self.refit:  # before anything is set: a fit that fails leaves nothing behind
             laws = Laws(density, machine._fit_kernel(density, rows), rows)
             self.best_estimator_ = machine._train(training, laws)
         else:
             self.__dict__.pop("best_estimator_", None)  # of an earlier fit
+        self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(splits)
+        self.best_index_, self.best_score_ = best, results["mean_test_score"][best]
+        self.best_params_ = results["params"][best]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
@@ -152,14 +150,16 @@ class GridMachine(Rowwise, BaseEstimator):
         if "gamma" not in kernel.get_params(deep=False):
             return "", [None]
         name = "gamma" if isinstance(machine.kernel, str) else "kernel__gamma"
-        if isinstance(self.gammas, int | np.integer) and self.gammas >= 1:
+        truth = any(isinstance(given, bool | np.bool_) for given in np.ravel(np.asarray(self.gammas, dtype=object)))
+        if isinstance(self.gammas, int | np.integer) and self.gammas >= 1 and not truth:
             scale = kernel.set_params(gamma="scale").resolve(density, getattr(rows, "rows", rows)).gamma
             if isinstance(scale, str):
                 return "", [None]  # the kernel has no use for it
             return name, (scale * 2.0 ** (np.arange(self.gammas) - self.gammas // 2)).tolist()
-        widths = [] if isinstance(self.gammas, str | int | np.integer) else list(self.gammas)
-        if not widths:
-            raise ValueError(f"gammas must be a number of widths from 1 up or a list of them, got {self.gammas!r}.")
+        one = isinstance(self.gammas, float | np.floating)
+        widths = [self.gammas] if one else list(self.gammas) if np.ndim(self.gammas) else []
+        if not widths or truth:
+            raise ValueError(f"gammas must be a number of widths from 1 up, a width or a list, got {self.gammas!r}.")
         for gamma in widths:
             clone(machine).set_params(**{name: gamma})._fit_kernel(density, rows)  # complains of a wrong one
         return name, [gamma.item() if isinstance(gamma, np.generic) else gamma for gamma in widths]
@@ -194,15 +194,13 @@ class _Chooser:
     penalties: list
     scorer: Any
     n_threads: int
-    memory_budget: int
 
     def scores(self, fold: Fold) -> np.ndarray:
         """The scores of one split, (n_widths, n_penalties)."""
         n_rows, n_new = len(fold.rows), len(fold.new_rows)
-        at_once = max(1, self.memory_budget // (8 * n_rows * (n_rows + n_new)))
+        at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
         scores = []
-        settings = {"memory_budget": self.memory_budget, "n_threads": self.n_threads, "progress": False}
-        with config_context(**settings):
+        with config_context(n_threads=self.n_threads):
             for begin in range(0, len(self.widths), at_once):
                 grams, crosses = self._matrices(fold, self.widths[begin : begin + at_once])
                 scores += run_tasks(lambda pair: self._solved(fold, *pair), list(zip(grams, crosses, strict=True)))

@@ -39,16 +39,30 @@ def read_labels(y, X: np.ndarray, name: str) -> CandidateLabels:
 
 def _candidate_matrix(y) -> CandidateLabels | None:
     values = np.asarray(y)
-    if values.dtype != bool or values.ndim != 2 or values.shape[1] < 2:
+    if values.ndim != 2 or values.shape[1] < 2:
+        return None
+    if values.dtype == object and all(isinstance(cell, bool | np.bool_) for cell in values.flat):
+        values = values.astype(bool)  # the nullable booleans of pandas, without gaps
+    if values.dtype != bool:
+        if np.isin(values, (0, 1)).all():
+            raise ValueError("y is a matrix of the numbers 0 and 1. To name possible classes, pass a boolean matrix.")
         return None
     classes = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(values.shape[1])
-    return CandidateLabels(classes, values.copy())
+    names, first = np.unique(classes, return_index=True)
+    if len(names) < len(classes):
+        twice = next(c for i, c in enumerate(classes.tolist()) if c in classes.tolist()[:i])
+        raise ValueError(f"Two columns of y have the name {twice!r}; each class needs one column.")
+    return CandidateLabels(names, values[:, first])  # classes_ is sorted in all classifiers
 
 
 def _label_vector(y) -> CandidateLabels:
     if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
         y = np.array(y, dtype=object)  # else -1 among strings would become the string "-1"
     y = column_or_1d(y, warn=True)
+    if any(label is None for label in y.tolist()):
+        raise ValueError("y holds None. None is no label; use -1 for an unobserved one.")
+    if any(isinstance(label, str) and label == str(UNOBSERVED) for label in y.tolist()):
+        raise ValueError("y holds the text '-1'. For an unobserved label among names use an object array with -1.")
     observed = ~np.array([_is_unobserved(label) for label in y.tolist()], dtype=bool)
     if not observed.any():
         raise ValueError("No label is observed: every entry of y is -1. Label at least one row of two classes.")

@@ -145,7 +145,8 @@ class PairedTest:
     difference : float
         Mean of first - second.
     corrected_t_pvalue : float
-        t test with Nadeau and Bengio's variance, which counts that training sets of a cross-validation overlap.
+        t test with Nadeau and Bengio's variance, which counts that training sets of a cross-validation overlap. NaN
+        where all differences are the same but not 0.
     wilcoxon_pvalue : float
         Signed-rank test.
     n : int
@@ -182,8 +183,10 @@ def paired_test(first, second, *, test_share=0.2) -> PairedTest:
     if apart.ndim != 1 or len(apart) < 2 or np.isnan(apart).any():
         raise ValueError(f"Both methods need scores on the same splits, at least two, got shape {apart.shape}.")
     n, mean, spread = len(apart), float(apart.mean()), float(apart.std(ddof=1))
-    if spread == 0:
-        p = 1.0 if mean == 0 else 0.0
+    if not apart.any():
+        p = 1.0
+    elif spread <= 1e-12 * abs(mean):  # equal up to rounding: without a spread there is nothing to compare with
+        p = np.nan
     else:
         t = mean / (spread * np.sqrt(1.0 / n + test_share / (1.0 - test_share)))
         p = float(2.0 * stats.t.sf(abs(t), n - 1))
@@ -199,10 +202,11 @@ def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
     frame : DataFrame
         Results of a study, one line for each task.
     reference : str
-        Name of a method.
+        Name of a method. Cells without it are left out.
     score : str, default="accuracy"
         The column to compare; higher is better.
     test_share : float, default=0.2
+        Test rows as a share of all rows: 1 / (number of folds).
 
     Returns
     -------
@@ -211,10 +215,15 @@ def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
     """
     import pandas
 
+    known = sorted(set(frame["method"]))
+    if reference not in known:
+        raise ValueError(f"There is no method {reference!r} in the results. Known are {', '.join(known)}.")
     lines = []
     for cell, part in frame.groupby(["dataset", "mechanism", "fraction"]):
         table = part.pivot_table(index=["draw", "repeat", "fold"], columns="method", values=score).dropna()
-        for method in table.columns.drop(reference, errors="ignore"):
+        if reference not in table:
+            continue
+        for method in table.columns.drop(reference):
             test = paired_test(table[reference], table[method], test_share=test_share)
             lines.append((*cell, method, test.difference, test.corrected_t_pvalue, test.wilcoxon_pvalue, test.n))
     names = ["dataset", "mechanism", "fraction", "method", "difference", "corrected_t_pvalue", "wilcoxon_pvalue", "n"]

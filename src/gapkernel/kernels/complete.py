@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from gapkernel.density import Gaussian
 from gapkernel.kernels.base import Kernel
@@ -37,7 +37,7 @@ class CompleteKernel:
             return pairwise_kernels(left, right, metric=self.source, filter_params=True, **self.parameters)
         if isinstance(self.source, Kernel):
             return self.source.cross(GaussianRows.certain(left), GaussianRows.certain(right))
-        return np.asarray(self.source(left, right))  # type: ignore[operator]
+        return matrix_of(self.source, left, right, "kernel")
 
     def diag(self, rows: np.ndarray) -> np.ndarray:
         """k(x, x) for each row."""
@@ -46,6 +46,17 @@ class CompleteKernel:
         if isinstance(self.source, Kernel | ProcessKernel):
             return self.source.diag(GaussianRows.certain(rows) if isinstance(self.source, Kernel) else rows)
         return np.array([self(row[None], row[None])[0, 0] for row in rows])
+
+
+def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:
+    """What a caller's kernel function gives for all pairs; ``name`` is the parameter that it came by."""
+    values = np.asarray(function(left, right), dtype=np.float64)
+    if values.shape != (len(left), len(right)):
+        raise ValueError(
+            f"{name} must give a matrix of shape {(len(left), len(right))} for so many rows on each side, "
+            f"got shape {values.shape}."
+        )
+    return values
 
 
 def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weight: np.ndarray) -> CompleteKernel:
@@ -67,6 +78,13 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
             raise ValueError(
                 f"kernel must be a name of scikit-learn ({', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}), "
                 f"a kernel object or a function of two arrays, got {kernel!r}."
+            )
+        own = sorted(set(KERNEL_PARAMS[kernel]) - {"gamma"})
+        wrong = sorted(set(parameters or {}) - set(own))
+        if wrong:
+            raise ValueError(
+                f"kernel_params of kernel={kernel!r} may have the keys {own}, got {wrong}; "
+                f"gamma is a parameter of its own."
             )
         return CompleteKernel(kernel, {**(parameters or {}), "gamma": _gamma(gamma, X, weight)})
     if not isinstance(gamma, str) or gamma != "scale" or parameters:

@@ -79,8 +79,12 @@ class FourierMap:
 
         With B = I + 4 gamma S, a wave and its sine have variance
         |B|^(-1/2) (1 + exp(-4 gamma delta' B^-1 delta)) / 2 - K^2, a wave with a random phase |B|^(-1/2) / 2 more;
-        both times the scales of genRBF.
+        both times the scales of genRBF. There is none for rows of a mixture.
         """
+        if any(hasattr(rows, "components") for rows in (left, right)):
+            raise NotImplementedError(
+                "standard_error is known for rows that are Gaussian, not for those of a GaussianMixture."
+            )
         origin = [replace(rows, means=0.0 * rows.means) for rows in (left, right)]
         stretched = [replace(rows, means=np.sqrt(2.0) * rows.means) for rows in (left, right)]
         still = self._squared_gamma(*origin)

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from gapkernel.compute.row_points import RowPoints, normal_draws
 from gapkernel.compute.streams import row_keys
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.complete import matrix_of
 from gapkernel.rows import GaussianRows
 
 TILE_BYTES = 2**25
@@ -126,13 +127,7 @@ class MonteCarlo(Kernel):
     def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         if isinstance(self.base, str):
             return pairwise_kernels(left, right, metric=self.base, **(self.base_params or {}))
-        values = np.asarray(self.base(left, right), dtype=np.float64)
-        if values.shape != (len(left), len(right)):
-            raise ValueError(
-                f"base must give a matrix of shape {(len(left), len(right))} for so many rows on each side, "
-                f"got shape {values.shape}."
-            )
-        return values
+        return matrix_of(self.base, left, right, "base")
 
     def _check_parameters(self) -> None:
         known = self.base in PAIRWISE_KERNEL_FUNCTIONS if isinstance(self.base, str) else callable(self.base)

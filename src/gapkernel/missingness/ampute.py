@@ -5,8 +5,9 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from scipy.linalg import pinvh
+from scipy.linalg import eigh, pinvh
 from scipy.optimize import brentq
+from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from gapkernel.columns import Columns
@@ -35,7 +36,8 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
     Returns
     -------
     X : array or frame
-        A copy with NaN (None in frames that have no NaN) in the removed cells; integers become floats.
+        A copy with NaN (None in frames that have no NaN, and in arrays of anything but numbers) in the removed cells;
+        integers become floats, and so do masked arrays.
 
     Notes
     -----
@@ -65,6 +67,7 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
         raise ValueError(f"prop must be a number between 0 and 1, got {prop!r}.")
     prop = float(prop)
     random = check_random_state(random_state)
+    X = _with_room_for_gaps(X)
     if mechanism == "mcar":
         gaps, _ = gaps_of(X)
         return _without(X, _balanced(np.where(gaps, 0.0, prop), random))
@@ -104,8 +107,9 @@ def _mahalanobis(X: np.ndarray, anchors: np.ndarray) -> np.ndarray:
     scale = X.std(axis=0)
     Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)  # units and constant columns do not matter
     precision = pinvh(np.atleast_2d(np.cov(Z, rowvar=False))) if len(Z) > 1 else np.eye(Z.shape[1])
-    apart = Z[:, None] - Z[anchors]
-    return np.sqrt(np.maximum(np.einsum("nad,de,nae->na", apart, precision, apart), 0.0))
+    values, vectors = eigh(precision)
+    Z = Z @ (vectors * np.sqrt(np.maximum(values, 0.0)))  # Sigma^-1 = R R', so the distance is that of R'x
+    return cdist(Z, Z[anchors])
 
 
 def _calibrated(distances: np.ndarray, prop: float) -> np.ndarray:
@@ -138,6 +142,19 @@ def _balanced(chances: np.ndarray, random) -> np.ndarray:
     holes = np.zeros(chances.size, bool)
     holes[order] = drawn
     return holes.reshape(chances.shape)
+
+
+def _with_room_for_gaps(X):
+    """Frames and arrays of numbers as they are; masked arrays and lists of numbers as floats; all else as objects."""
+    if np.ma.isMaskedArray(X):
+        numeric = X.dtype.kind in "biuf"
+        values = X.data.astype(np.float64 if numeric else object)
+        values[np.ma.getmaskarray(X)] = np.nan if numeric else None
+        return values
+    if isinstance(X, list | tuple):
+        X = Columns(X).array
+        return X.astype(np.float64) if all(cell is None or isinstance(cell, Real) for cell in X.flat) else X
+    return X.astype(object) if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO" else X
 
 
 def _numbers(X, mechanism: str) -> np.ndarray:

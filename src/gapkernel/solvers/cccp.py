@@ -27,6 +27,15 @@ INNER_STEPS = 10
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 """How the smooth stand-ins of the hinge approach it."""
 
+ROUNDING = 1e-9
+"""A change of the objective by this share of itself is no more than rounding."""
+
+SINGLE_ROUNDING = 1e-5
+"""The same for features in single precision."""
+
+SETTLED = 1e-6
+"""A line search that fails after a fall, or at a gradient, of this share of the objective has reached rounding."""
+
 Watch = Callable[[int, float], None]
 
 
@@ -52,6 +61,8 @@ class IncompleteSolution:
 def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
     """Alternate tangent planes and convex minimisation until J falls by less than ``tol`` of itself."""
     history = [problem.objective(theta)[0]]
+    single = len(problem.blocks) > 0 and problem.blocks[0].features.dtype == np.float32
+    rounding = SINGLE_ROUNDING if single else ROUNDING
     fallen, converged = 0.3 * abs(history[0]), False
     while len(history) <= max_iter and not converged:
         finest = 0.1 * tol * (1.0 + abs(history[-1]))
@@ -59,6 +70,11 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
         proposal = _minimise_bound(problem, problem.tangent(theta), theta, slack)
         value = problem.objective(proposal)[0]
         fallen = max(history[-1] - value, 0.0)
+        if not value - history[-1] <= rounding * (1.0 + abs(history[-1])):
+            raise RuntimeError(
+                f"The objective rose from {history[-1]:.12g} to {value:.12g} in step {len(history)} of the procedure, "
+                f"which cannot be unless the kernel gives values that are not finite or differ from call to call."
+            )
         theta = proposal if value <= history[-1] else theta  # else rounding, at the optimum
         history.append(min(value, history[-1]))
         converged = slack == finest and fallen <= tol * (1.0 + abs(value))
@@ -127,4 +143,11 @@ def _lbfgs(function, theta, tol, max_iter, watch: Watch) -> IncompleteSolution:
     result = minimize(
         value_and_gradient, theta.ravel(), jac=True, method="L-BFGS-B", callback=callback, options=options
     )
-    return IncompleteSolution(result.x.reshape(theta.shape), np.array(history), int(result.nit), result.status != 1)
+    converged = result.status == 0 or (result.status == 2 and _settled(history, result))
+    return IncompleteSolution(result.x.reshape(theta.shape), np.array(history), int(result.nit), converged)
+
+
+def _settled(history: list[float], result) -> bool:
+    """Whether a failed line search (status 2) is the end of what rounding lets one see, and not a broken gradient."""
+    room = SETTLED * (1.0 + abs(result.fun))
+    return history[-2] - history[-1] <= room if len(history) > 1 else float(np.abs(result.jac).max()) <= room

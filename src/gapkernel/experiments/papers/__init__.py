@@ -12,6 +12,7 @@ from typing import Any
 
 import joblib
 
+from gapkernel.datasets import available
 from gapkernel.experiments.report import Report
 from gapkernel.experiments.running import run
 from gapkernel.experiments.store import Store
@@ -124,6 +125,7 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     """
     if paper not in PAPERS:
         raise ValueError(f"There is no paper {paper!r}. Known are {', '.join(PAPERS)}.")
+    available(data_dir)  # complains about a folder that is none, before anything is written
     from rich.console import Console
 
     known, console = PAPERS[paper], console or Console()
@@ -142,5 +144,5 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     report.title = f"{known.authors}: {known.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}")
-    console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False)
+    console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False, markup=False)
     return report

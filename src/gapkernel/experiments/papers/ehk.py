@@ -107,7 +107,7 @@ def report(table, nested, figure, size: Size) -> Report:
     out = Report("EHK", seconds=float(sum(frame["seconds"].sum() for frame in (table, nested, figure))))
     best, honest = best_cells(table), nested_losses(nested)
     out.tables = [table2(size, best, honest)]
-    points = figure.assign(label=figure["method"].map(CURVES), error=figure["losses"].map(np.min))
+    points = figure_points(figure)
     drawn = curves({"synthetic problem": points_of(points, "label", "error")}, "error, %", xlabel="missing values, %")
     drawn.axes[0].axhline(47.5, color="black", linewidth=0.8)
     caption = "Error on the synthetic problem, best cell of the grid; the line is the majority class."
@@ -128,12 +128,21 @@ def report(table, nested, figure, size: Size) -> Report:
     return out
 
 
-def best_cells(table) -> dict[tuple[str, str], float]:
+def best_cells(table, by=("dataset", "method")) -> dict[tuple, float]:
     """Loss of the best cell of the grid, averaged over repetitions first."""
     return {
         key: float(np.mean(np.array(part["losses"].tolist()), axis=0).min())
-        for key, part in table.groupby(["dataset", "method"])
+        for key, part in table.groupby(list(by), sort=False)
     }
+
+
+def figure_points(figure):
+    """Fig. 1: a line for each share of gaps, data set and method with the error of its best cell."""
+    import pandas
+
+    by = ("fraction", "draw", "method")
+    points = pandas.DataFrame([(*key, error) for key, error in best_cells(figure, by).items()], columns=[*by, "error"])
+    return points.assign(label=points["method"].map(CURVES))
 
 
 def nested_losses(nested) -> dict[tuple[str, str], float]:

@@ -131,7 +131,7 @@ class Size:
 
 QUICK = Size(
     (0.05, 0.2, 0.4),
-    3,
+    5,
     Split((0.25, 0.5, 1.0, 2.0), (1.0, 10.0), (0.1, 0.5), 1, (("ionosphere", 180),)),
 )  # fmt: skip
 FULL = Size(

@@ -249,7 +249,7 @@ def figure(found):
         ax.bar(place, heights, 0.92 * width, yerr=[one["spread"] for one in values], capsize=2, label=label)
     ax.set_xticks(np.arange(len(DATASETS)), DATASETS.values())
     ax.set(ylabel="accuracy, %", ylim=(0, 105))
-    ax.legend(ncols=len(METHODS), fontsize=8, loc="upper right", frameon=False)
+    drawn.legend(ncols=len(METHODS), fontsize=8, loc="outside lower center", frameon=False)
     return drawn
 
 
