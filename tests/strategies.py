@@ -1,5 +1,7 @@
 """Tables with gaps and batches of laws, for properties that must hold whatever the data."""
 
+import re
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -64,3 +66,8 @@ def law_batches(draw, max_rows=25, max_columns=6):
     n_patterns = draw(st.sampled_from([None, 2]))
     spread = draw(st.sampled_from([0.1, 1.0, 10.0]))
     return random_laws(seed, n, d, rate, n_patterns, spread)
+
+
+def without_address(value) -> str:
+    """``str`` as the name of a test case, the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))

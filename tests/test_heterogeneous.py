@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
+from strategies import without_address
 
 import gapkernel as gk
 from gapkernel.density import Marginals
@@ -119,7 +120,9 @@ def test_closed_forms_under_windows_equal_gauss_legendre(kernel):
 
 
 @pytest.mark.parametrize(
-    "kernel", [Overlap(), Ordinal(), Dichotomous(), Dichotomous("a"), lambda x, z: np.exp(-abs(x - z))], ids=str
+    "kernel",
+    [Overlap(), Ordinal(), Dichotomous(), Dichotomous("a"), lambda x, z: np.exp(-abs(x - z))],
+    ids=without_address,
 )
 def test_every_category_kernel_is_a_finite_sum(kernel):
     levels = ["a", "b"] if isinstance(kernel, Dichotomous) else ["a", "b", "c"]
@@ -243,7 +246,7 @@ def test_no_silent_approximation():
     ({"quadrature": 0}, "quadrature"), ({"numeric": RBF(-1.0)}, "gamma"),
     ({"categorical": Dichotomous()}, "two levels"),
     ({"alpha": 0.9, "aggregation": "sum"}, "1/alpha"),
-], ids=str)  # fmt: skip
+], ids=without_address)  # fmt: skip
 def test_settings_that_make_no_kernel_are_refused_by_name(changes, complaint):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["u", "v", "w"]})
     with pytest.raises(ValueError, match=complaint):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
+from strategies import without_address
 
 from gapkernel.density import Marginals
 from gapkernel.rows.laws import Atoms, Known, Normal, UniformWindows, known_law
@@ -116,7 +117,7 @@ def test_a_fit_learns_one_law_for_each_column():
 @pytest.mark.parametrize(("settings", "expected"), [
     ({}, [3 / 4, 1 / 4]), ({"categorical": "uniform"}, [0.5, 0.5]), ({"smoothing": 1.0}, [4 / 6, 2 / 6]),
     ({"laws": {0: "uniform"}}, [0.5, 0.5]),
-], ids=str)  # fmt: skip
+], ids=without_address)  # fmt: skip
 def test_laws_of_categories(settings, expected):
     density = Marginals(**settings).fit(np.array([["a"], ["a"], ["b"], ["a"], [None]], dtype=object))
     assert_allclose(density.features_[0].probabilities, expected)
@@ -153,7 +154,7 @@ def test_draws_follow_the_laws_and_keep_what_was_seen():
     ({"numeric": "normal"}, "numeric"), ({"categorical": "even"}, "categorical"), ({"bandwidth": "nrd"}, "bandwidth"),
     ({"bandwidth": -1.0}, "bandwidth"), ({"smoothing": -1.0}, "smoothing"), ({"laws": {"z": "kde"}}, "'z'"),
     ({"laws": {"x": "uniform"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": stats.norm()}}, "'c'"),
-], ids=str)  # fmt: skip
+], ids=without_address)  # fmt: skip
 def test_settings_out_of_range_are_refused_by_name(settings, complaint):
     frame = pd.DataFrame({"x": [1.0, 2.0], "c": ["u", "v"]})
     with pytest.raises(ValueError, match=complaint):
