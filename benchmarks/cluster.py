@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
 
-N_BLOCKS, BLOCK, N_COMPONENTS, ROUNDS = 12, 10_000, 1024, 2
+N_BLOCKS, BLOCK, N_COMPONENTS, ROUNDS = 24, 10_000, 1024, 2
 
 
 def machine(density):
