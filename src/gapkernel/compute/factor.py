@@ -24,7 +24,7 @@ import numpy as np
 
 from gapkernel.compute.bits import pack_words
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine, _combine
-from gapkernel.compute.factor_pairs import LANES, STRETCH, factor_tile, row_starts
+from gapkernel.compute.factor_pairs import BLOCK, STRETCH, factor_tile, row_starts
 from gapkernel.compute.vectors import WIDTH, aligned_zeros
 from gapkernel.rows.factor import _products
 
@@ -35,8 +35,8 @@ TILE = 64
 class FactorSide(NamedTuple):
     """One side of a kernel block, for one gamma."""
 
-    means: np.ndarray  # (n / LANES, d, LANES) conditional means in groups of rows, as a line
-    weights: np.ndarray  # (n / LANES, d, LANES) 1 / Lambda at a gap of the other row, as a line
+    means: np.ndarray  # (n / WIDTH, d, WIDTH) conditional means in groups of rows, as a line
+    weights: np.ndarray  # (n / WIDTH, d, WIDTH) 1 / Lambda at a gap of the other row, as a line
     points: np.ndarray  # (n, d) the conditional means, row by row
     pattern: np.ndarray  # (n,) law of each row
     words: np.ndarray  # (p, w) the gap set of each law, packed
@@ -135,7 +135,7 @@ def _shares(loadings, noise, gamma) -> Shares:
     upper = np.triu_indices(loadings.shape[1])
     outer = 2.0 * gamma * loadings[:, upper[0]] * loadings[:, upper[1]]
     parts = np.column_stack([w2[:, None] * outer, -(w1 - w2)[:, None] * outer, 2.0 * np.log(w1) - np.log(w2)])
-    systems, factors = _fill_up(parts, STRETCH), _fill_up(np.column_stack([loadings, np.zeros(len(noise))]), WIDTH)
+    systems, factors = _fill_up(parts, STRETCH), _fill_up(np.column_stack([loadings, np.zeros(len(noise))]), BLOCK)
     sizes = loadings.shape[1], systems.shape[1], factors.shape[1]
     return Shares(sizes[0], sizes[1], systems.ravel(), sizes[2], factors.ravel(), 1.0 / (w1 * w2), 1.0 / w1)
 
@@ -143,10 +143,10 @@ def _shares(loadings, noise, gamma) -> Shares:
 def _groups(table) -> np.ndarray:
     """The rows of ``table`` in groups of lanes, the last one filled up, each group column by column; as a line."""
     n_rows, d = table.shape
-    whole = n_rows - n_rows % LANES
-    line = aligned_zeros(-(-n_rows // LANES) * LANES * d)
-    groups = line.reshape(-1, d, LANES)
-    groups[: whole // LANES] = table[:whole].reshape(-1, LANES, d).swapaxes(1, 2)
+    whole = n_rows - n_rows % WIDTH
+    line = aligned_zeros(-(-n_rows // WIDTH) * WIDTH * d)
+    groups = line.reshape(-1, d, WIDTH)
+    groups[: whole // WIDTH] = table[:whole].reshape(-1, WIDTH, d).swapaxes(1, 2)
     if whole < n_rows:
         groups[-1, :, : n_rows - whole] = table[whole:].T
     return line

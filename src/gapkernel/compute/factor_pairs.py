@@ -1,7 +1,7 @@
-"""The systems of `compute.factor` for a tile of pairs, eight pairs side by side in two vectors.
+"""The systems of `compute.factor` for a tile of pairs, eight pairs side by side, one in each place of a vector.
 
 A pair has little arithmetic of its own, and what it costs is moving numbers: every sum stays in registers until it is
-complete, and what eight rows j need lies together. Such a group is a matrix (number, lane) written as a line; the groups
+complete, and what eight rows need lies together. Such a group is a matrix (number, row) written as a line; the groups
 of a tile follow one another, so that with so many numbers each the group of row j begins at j * numbers.
 """
 
@@ -11,11 +11,11 @@ from numba import njit
 from gapkernel.compute.bits import lowest_bit
 from gapkernel.compute.vectors import WIDTH, load, spread, store, transpose
 
-LANES = 2 * WIDTH
-"""Pairs whose systems are solved side by side."""
+BLOCK = 4
+"""Numbers of a group that are worked out together; rows of systems and loadings are filled up to whole blocks."""
 
 STRETCH = 7 * WIDTH
-"""Numbers of a column's share that are added up together; shares are filled up to whole stretches."""
+"""Numbers of a column's share that are added up together, as many as registers hold."""
 
 PIVOTS_PER_LOG = 10
 """Pivots multiplied together before taking a logarithm. A precision of factors is at least I, and so is X: every pivot
@@ -24,27 +24,11 @@ lies above 1, and 10 stay inside the range of a double up to 1e30 each."""
 
 @njit(cache=True, nogil=True)
 def row_starts(size):
-    """Where the rows of upper triangles with one right side begin, filled up to whole vectors; (entry, LANES)."""
+    """Where the rows of upper triangles with one right side begin, each filled up to whole blocks."""
     starts = np.zeros(size + 1, dtype=np.int64)
     for r in range(size):
-        starts[r + 1] = starts[r] + LANES * WIDTH * ((size + WIDTH - r) // WIDTH)
+        starts[r + 1] = starts[r] + WIDTH * BLOCK * ((size + BLOCK - r) // BLOCK)
     return starts
-
-
-@njit(cache=True, nogil=True)
-def _store_pair(line, at, low, high):
-    """One number of a group."""
-    store(line, at, low)
-    store(line, at + WIDTH, high)
-
-
-@njit(cache=True, nogil=True)
-def _store_group(line, at, low0, high0, low1, high1, low2, high2, low3, high3):
-    """Four numbers of a group."""
-    _store_pair(line, at, low0, high0)
-    _store_pair(line, at + LANES, low1, high1)
-    _store_pair(line, at + 2 * LANES, low2, high2)
-    _store_pair(line, at + 3 * LANES, low3, high3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -57,97 +41,92 @@ def _weigh(side, other, shares, i, first, own, weighted):
     p, d = side.pattern[i], side.columns.shape[1]
     columns, points, means, weights = side.columns, side.points, other.means, other.weights
     slope, offset = shares.slope, shares.offset
-    low = high = spread(0.0)
+    total = spread(0.0)
     for r in range(side.n_gaps[p]):
         column = columns[p, r]
-        point, at = spread(points[i, column]), first * d + column * LANES
-        x, y = point - load(means, at), point - load(means, at + WIDTH)
-        x_weight, y_weight = load(weights, at), load(weights, at + WIDTH)
-        _store_pair(weighted, r * LANES, x * x_weight, y * y_weight)
+        at = first * d + column * WIDTH
+        delta, weight = spread(points[i, column]) - load(means, at), load(weights, at)
+        store(weighted, r * WIDTH, delta * weight)
         if own:
-            low, high = low + x * x * x_weight, high + y * y * y_weight
+            total = total + delta * delta * weight
         else:
-            rise, fall = spread(slope[column]), spread(offset[column])
-            low, high = low - x * x * (x_weight * rise - fall) * x_weight, high - y * y * (y_weight * rise - fall) * y_weight
-    return low, high
+            total = total - delta * delta * weight * (weight * spread(slope[column]) - spread(offset[column]))
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_distance(side, other, i, first, low, high):
-    """Add the sum of delta^2 over the columns of which row i is certain, in two halves: no addition waits for another."""
+def _certain_distance(side, other, i, first):
+    """The sum of delta^2 over the columns of which row i is certain; two sums, so that neither waits for itself."""
     p, d = side.pattern[i], side.columns.shape[1]
     columns, points, means = side.columns, side.points, other.means
-    low_odd = high_odd = spread(0.0)
+    even = odd = spread(0.0)
     r = side.n_gaps[p]
-    if (d - r) % 2 == 1:
-        point, at = spread(points[i, columns[p, r]]), first * d + columns[p, r] * LANES
-        x, y = point - load(means, at), point - load(means, at + WIDTH)
-        low, high = low + x * x, high + y * y
-        r += 1
-    while r < d:
-        point, at = spread(points[i, columns[p, r]]), first * d + columns[p, r] * LANES
-        x, y = point - load(means, at), point - load(means, at + WIDTH)
-        low, high = low + x * x, high + y * y
-        point, at = spread(points[i, columns[p, r + 1]]), first * d + columns[p, r + 1] * LANES
-        x, y = point - load(means, at), point - load(means, at + WIDTH)
-        low_odd, high_odd = low_odd + x * x, high_odd + y * y
+    while r + 1 < d:
+        a, b = columns[p, r], columns[p, r + 1]
+        delta_a = spread(points[i, a]) - load(means, first * d + a * WIDTH)
+        delta_b = spread(points[i, b]) - load(means, first * d + b * WIDTH)
+        even, odd = even + delta_a * delta_a, odd + delta_b * delta_b
         r += 2
-    return low + low_odd, high + high_odd
+    if r < d:
+        a = columns[p, r]
+        delta_a = spread(points[i, a]) - load(means, first * d + a * WIDTH)
+        even = even + delta_a * delta_a
+    return even + odd
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull(side, shares, i, weighted, distance_low, distance_high, pulls, to):
+def _pull(side, shares, i, weighted, distance, pulls, to):
     """r = the sum of F_l delta_l / Lambda_l over the gaps l of row i, for a group, followed by the distance."""
     p, loadings, n_slots, columns = side.pattern[i], shares.loadings, shares.n_slots, side.columns
-    for a in range(0, n_slots, WIDTH):
-        low0 = low1 = low2 = low3 = high0 = high1 = high2 = high3 = spread(0.0)
+    for a in range(0, n_slots, BLOCK):
+        r0 = r1 = r2 = r3 = spread(0.0)
         for r in range(side.n_gaps[p]):
-            low, high, at = load(weighted, r * LANES), load(weighted, r * LANES + WIDTH), columns[p, r] * n_slots + a
-            f0, f1, f2, f3 = spread(loadings[at]), spread(loadings[at + 1]), spread(loadings[at + 2]), spread(loadings[at + 3])
-            low0, low1, low2, low3 = low0 + f0 * low, low1 + f1 * low, low2 + f2 * low, low3 + f3 * low
-            high0, high1, high2, high3 = high0 + f0 * high, high1 + f1 * high, high2 + f2 * high, high3 + f3 * high
-        _store_group(pulls, to + a * LANES, low0, high0, low1, high1, low2, high2, low3, high3)
-    store(pulls, to + shares.n_factors * LANES, distance_low)
-    store(pulls, to + shares.n_factors * LANES + WIDTH, distance_high)
-
-
-@njit(cache=True, nogil=True)
-def _turn(source, begin, stride, target, to, target_stride):
-    """Transpose four lines of four numbers."""
-    a, b = load(source, begin), load(source, begin + stride)
-    c, d = load(source, begin + 2 * stride), load(source, begin + 3 * stride)
-    a, b, c, d = transpose(a, b, c, d)
-    store(target, to, a)
-    store(target, to + target_stride, b)
-    store(target, to + 2 * target_stride, c)
-    store(target, to + 3 * target_stride, d)
+            at, delta = columns[p, r] * n_slots + a, load(weighted, r * WIDTH)
+            r0, r1 = r0 + spread(loadings[at]) * delta, r1 + spread(loadings[at + 1]) * delta
+            r2, r3 = r2 + spread(loadings[at + 2]) * delta, r3 + spread(loadings[at + 3]) * delta
+        store(pulls, to + a * WIDTH, r0)
+        store(pulls, to + (a + 1) * WIDTH, r1)
+        store(pulls, to + (a + 2) * WIDTH, r2)
+        store(pulls, to + (a + 3) * WIDTH, r3)
+    store(pulls, to + shares.n_factors * WIDTH, distance)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pull_left(left, right, shares, i0, i1, j0, wide, diagonal, pulls):
     """r_i and the distance of all pairs: for each row i the groups of its rows j."""
-    weighted = np.empty(left.columns.shape[1] * LANES)
-    for j in range(0, wide, LANES):  # one group of rows j stays in the cache for all rows i
-        for i in range(i0, min(i1, j0 + j + LANES) if diagonal else i1):
-            low, high = _weigh(left, right, shares, i, j0 + j, True, weighted)
-            low, high = _add_distance(left, right, i, j0 + j, low, high)
-            _pull(left, shares, i, weighted, low, high, pulls, ((i - i0) * wide + j) * shares.n_slots)
+    weighted = np.empty(left.columns.shape[1] * WIDTH)
+    for j in range(0, wide, WIDTH):  # one group of rows j stays in the cache for all rows i
+        for i in range(i0, min(i1, j0 + j + WIDTH) if diagonal else i1):
+            at_gaps = _weigh(left, right, shares, i, j0 + j, True, weighted)
+            distance = at_gaps + _certain_distance(left, right, i, j0 + j)
+            _pull(left, shares, i, weighted, distance, pulls, ((i - i0) * wide + j) * shares.n_slots)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pull_right(left, right, shares, i0, i1, j0, j1, wide, diagonal, pulls):
-    """r_j of all pairs and what it takes from their distance, laid out as by `_pull_left`; a group here has rows i."""
-    size = shares.n_slots * LANES
-    weighted, turned = np.empty(left.columns.shape[1] * LANES), np.zeros(WIDTH * size)
-    for i in range(0, i1 - i0, LANES):
+    """r_j of all pairs and what it takes from their distance, laid out as by `_pull_left`; here a group has rows i."""
+    size = shares.n_slots * WIDTH
+    weighted, turned = np.empty(left.columns.shape[1] * WIDTH), np.zeros(WIDTH * size)
+    for i in range(0, i1 - i0, WIDTH):
         for j in range(i if diagonal else 0, j1 - j0, WIDTH):
             for row in range(j, min(j + WIDTH, j1 - j0)):
-                low, high = _weigh(right, left, shares, j0 + row, i0 + i, False, weighted)
-                _pull(right, shares, j0 + row, weighted, low, high, turned, (row - j) * size)
-            for part in range(0, LANES, WIDTH):
-                to = ((i + part) * wide + j - j % LANES) * shares.n_slots + j % LANES
-                for a in range(shares.n_factors + 1):
-                    _turn(turned, a * LANES + part, size, pulls, to + a * LANES, wide * shares.n_slots)
+                change = _weigh(right, left, shares, j0 + row, i0 + i, False, weighted)
+                _pull(right, shares, j0 + row, weighted, change, turned, (row - j) * size)
+            for a in range(shares.n_factors + 1):
+                to = (i * wide + j) * shares.n_slots + a * WIDTH
+                _turn(turned, a * WIDTH, size, pulls, to, wide * shares.n_slots)
+
+
+@njit(cache=True, nogil=True)
+def _turn(source, begin, stride, target, to, target_stride):
+    """Write eight lines of eight numbers as eight columns."""
+    a, b = load(source, begin), load(source, begin + stride)
+    c, d = load(source, begin + 2 * stride), load(source, begin + 3 * stride)
+    e, f = load(source, begin + 4 * stride), load(source, begin + 5 * stride)
+    g, h = load(source, begin + 6 * stride), load(source, begin + 7 * stride)
+    for column in transpose((a, b, c, d, e, f, g, h)):
+        store(target, to, column)
+        to += target_stride
 
 
 @njit(cache=True, nogil=True)
@@ -175,129 +154,113 @@ def _add_shares(shares, places, ends, first, wide, lines, entries):
             s0 = s1 = s2 = s3 = s4 = s5 = s6 = spread(0.0)
             for c in range(begin, ends[j]):
                 at = places[c] + t
-                s0, s1, s2 = s0 + load(systems, at), s1 + load(systems, at + 4), s2 + load(systems, at + 8)
-                s3, s4 = s3 + load(systems, at + 12), s4 + load(systems, at + 16)
-                s5, s6 = s5 + load(systems, at + 20), s6 + load(systems, at + 24)
+                s0, s1 = s0 + load(systems, at), s1 + load(systems, at + WIDTH)
+                s2, s3 = s2 + load(systems, at + 2 * WIDTH), s3 + load(systems, at + 3 * WIDTH)
+                s4, s5 = s4 + load(systems, at + 4 * WIDTH), s5 + load(systems, at + 5 * WIDTH)
+                s6 = s6 + load(systems, at + 6 * WIDTH)
             begin = ends[j]
-            line = (j % WIDTH) * STRETCH
-            store(lines, line, s0)
-            store(lines, line + 4, s1)
-            store(lines, line + 8, s2)
-            store(lines, line + 12, s3)
-            store(lines, line + 16, s4)
-            store(lines, line + 20, s5)
-            store(lines, line + 24, s6)
+            at = j % WIDTH * STRETCH
+            for total in (s0, s1, s2, s3, s4, s5, s6):
+                store(lines, at, total)
+                at += WIDTH
             if (j + 1) % WIDTH == 0:
-                to = (j - j % LANES) * n_numbers + t * LANES + (j + 1 - WIDTH) % LANES
+                to = (j + 1 - WIDTH) * n_numbers + t * WIDTH
                 for at in range(0, STRETCH, WIDTH):
-                    _turn(lines, at, STRETCH, entries, to + at * LANES, LANES)
+                    _turn(lines, at, STRETCH, entries, to + at * WIDTH, WIDTH)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _write_systems(k, left_system, p, right_system, of_right, entries, of_pair, pull_left, pull_right, pull, starts, packed):
+def _write_systems(k, left_system, right_system, entries, pull_left, pull_right, starts, packed):
     """X and r of row i and a group of rows j: the rows of X from the diagonal on, each followed by its r."""
-    triangle, entry = k * (k + 1) // 2 * LANES, 0
+    triangle, entry = k * (k + 1) // 2 * WIDTH, 0
     for a in range(k):
         own_left, own_right = starts[a], starts[k + a]
         for b in range(a, k):
-            at, left_number = of_pair + entry * LANES, spread(left_system[p, entry])
-            low, high = load(entries, at + triangle), load(entries, at + triangle + WIDTH)
-            _store_pair(packed, own_left, left_number + low, left_number + high)
-            right_low, right_high = load(right_system, of_right), load(right_system, of_right + WIDTH)
-            _store_pair(packed, own_right, right_low + low, right_high + high)
-            low, high = load(entries, at), load(entries, at + WIDTH)
-            _store_pair(packed, starts[a] + (k + b - a) * LANES, low, high)
-            _store_pair(packed, starts[b] + (k + a - b) * LANES, low, high)
-            own_left, own_right, of_right, entry = own_left + LANES, own_right + LANES, of_right + LANES, entry + 1
-        at, zero = pull + a * LANES, spread(0.0)
-        _store_pair(packed, starts[a] + (2 * k - a) * LANES, load(pull_left, at), load(pull_left, at + WIDTH))
-        _store_pair(packed, own_right, zero - load(pull_right, at), zero - load(pull_right, at + WIDTH))
+            at = entry * WIDTH
+            own, mixed = load(entries, at + triangle), load(entries, at)
+            store(packed, own_left, spread(left_system[entry]) + own)
+            store(packed, own_right, load(right_system, at) + own)
+            store(packed, starts[a] + (k + b - a) * WIDTH, mixed)
+            store(packed, starts[b] + (k + a - b) * WIDTH, mixed)
+            own_left, own_right, entry = own_left + WIDTH, own_right + WIDTH, entry + 1
+        store(packed, starts[a] + (2 * k - a) * WIDTH, load(pull_left, a * WIDTH))
+        store(packed, own_right, spread(0.0) - load(pull_right, a * WIDTH))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _eliminate_packed(packed, size, starts, factor, reciprocal, value, log_det):
-    """value = r' X^-1 r and log |X| in each lane, for systems packed by rows with their right side.
+    """value = r' X^-1 r and log |X| of a group, for systems packed by rows with their right side.
 
-    A row is brought up to date by all rows above it, four entries at a time. The last four may reach beyond the end of
+    A row is brought up to date by all rows above it, one block at a time. The last block may reach beyond the end of
     the row: what is computed there only fills it up, and is never used.
     """
-    value_low = value_high = spread(0.0)
-    low = high = one = spread(1.0)
+    total, determinant = spread(0.0), spread(1.0)
     log_det[:] = 0.0
     for r in range(size):
         for k in range(r):
-            above = starts[k] + (r - k) * LANES  # entry (k, r)
-            store(factor, k * LANES, load(packed, above) * load(reciprocal, k * LANES))
-            store(factor, k * LANES + 4, load(packed, above + 4) * load(reciprocal, k * LANES + 4))
-        for at in range(starts[r], starts[r + 1], 4 * LANES):
-            low0, high0, low1, high1 = load(packed, at), load(packed, at + 4), load(packed, at + 8), load(packed, at + 12)
-            low2, high2, low3, high3 = load(packed, at + 16), load(packed, at + 20), load(packed, at + 24), load(packed, at + 28)
+            store(factor, k * WIDTH, load(packed, starts[k] + (r - k) * WIDTH) * load(reciprocal, k * WIDTH))
+        for at in range(starts[r], starts[r + 1], BLOCK * WIDTH):
+            x0, x1 = load(packed, at), load(packed, at + WIDTH)
+            x2, x3 = load(packed, at + 2 * WIDTH), load(packed, at + 3 * WIDTH)
             for k in range(r):
-                above = starts[k] + (r - k) * LANES + at - starts[r]
-                f, g = load(factor, k * LANES), load(factor, k * LANES + 4)
-                low0, high0 = low0 - f * load(packed, above), high0 - g * load(packed, above + 4)
-                low1, high1 = low1 - f * load(packed, above + 8), high1 - g * load(packed, above + 12)
-                low2, high2 = low2 - f * load(packed, above + 16), high2 - g * load(packed, above + 20)
-                low3, high3 = low3 - f * load(packed, above + 24), high3 - g * load(packed, above + 28)
-            _store_group(packed, at, low0, high0, low1, high1, low2, high2, low3, high3)
-        pivot_low, pivot_high = load(packed, starts[r]), load(packed, starts[r] + 4)
-        one_low, one_high = one / pivot_low, one / pivot_high
-        store(reciprocal, r * LANES, one_low)
-        store(reciprocal, r * LANES + 4, one_high)
-        end = starts[r] + (size - r) * LANES
-        right_low, right_high = load(packed, end), load(packed, end + 4)
-        value_low, value_high = value_low + right_low * right_low * one_low, value_high + right_high * right_high * one_high
-        low, high = low * pivot_low, high * pivot_high
+                above, f = starts[k] + (r - k) * WIDTH + at - starts[r], load(factor, k * WIDTH)
+                x0, x1 = x0 - f * load(packed, above), x1 - f * load(packed, above + WIDTH)
+                x2, x3 = x2 - f * load(packed, above + 2 * WIDTH), x3 - f * load(packed, above + 3 * WIDTH)
+            store(packed, at, x0)
+            store(packed, at + WIDTH, x1)
+            store(packed, at + 2 * WIDTH, x2)
+            store(packed, at + 3 * WIDTH, x3)
+        pivot, right = load(packed, starts[r]), load(packed, starts[r] + (size - r) * WIDTH)
+        inverse = spread(1.0) / pivot
+        store(reciprocal, r * WIDTH, inverse)
+        total, determinant = total + right * right * inverse, determinant * pivot
         if (r + 1) % PIVOTS_PER_LOG == 0 or r == size - 1:
-            store(value, 0, low)
-            store(value, 4, high)
-            for lane in range(LANES):
+            store(value, 0, determinant)
+            for lane in range(WIDTH):
                 log_det[lane] += np.log(value[lane])
-            low = high = one
-    store(value, 0, value_low)
-    store(value, 4, value_high)
+            determinant = spread(1.0)
+    store(value, 0, total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1; with ``diagonal`` from j = i on only.
 
-    A lane is a row j. Lanes left over at the end hold what they hold; nobody reads them.
+    Rows that a last group lacks hold what they hold; nobody reads them.
     """
     height, width, d, k = i1 - i0, j1 - j0, left.columns.shape[1], shares.n_factors
-    wide = -(-width // LANES) * LANES
-    n_system, n_numbers, pulls_left, pulls_right = left.system.shape[1], shares.n_numbers, scratch[0], scratch[1]
+    wide = -(-width // WIDTH) * WIDTH
+    n_system, n_numbers, n_slots = left.system.shape[1], shares.n_numbers, shares.n_slots
+    pulls_left, pulls_right = scratch[0], scratch[1]
     _pull_left(left, right, shares, i0, i1, j0, wide, diagonal, pulls_left)
     _pull_right(left, right, shares, i0, i1, j0, j1, wide, diagonal, pulls_right)
     right_system = np.ones(wide * n_system)
     for j in range(width):
         for at in range(n_system):
-            right_system[(j - j % LANES) * n_system + at * LANES + j % LANES] = right.system[right.pattern[j0 + j], at]
+            right_system[(j - j % WIDTH) * n_system + at * WIDTH + j % WIDTH] = right.system[right.pattern[j0 + j], at]
     places, ends = np.empty(wide * d, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     lines, entries = np.empty(WIDTH * STRETCH), np.empty(wide * n_numbers)
-    packed, factor, reciprocal = np.ones(starts[2 * k] + 4 * LANES), np.empty(2 * k * LANES), np.empty(2 * k * LANES)
-    value, group_log_det = np.empty(LANES), np.empty(LANES)
+    packed, factor, reciprocal = np.ones(starts[2 * k] + BLOCK * WIDTH), np.empty(2 * k * WIDTH), np.empty(2 * k * WIDTH)
+    value, group_log_det = np.empty(WIDTH), np.empty(WIDTH)
     for i in range(height):
         p, end = left.pattern[i0 + i], 0
-        begin = i - i % LANES if diagonal else 0
+        begin = i - i % WIDTH if diagonal else 0
         for j in range(begin, wide):
             if j < width:
                 end = _common_columns(left.words, right.words, p, right.pattern[j0 + j], n_numbers, places, end)
             ends[j] = end
         _add_shares(shares, places, ends, begin, wide, lines, entries)
-        for first in range(begin, width, LANES):
-            pull = (i * wide + first) * shares.n_slots
-            _write_systems(
-                k, left.system, p, right_system, first * n_system, entries, first * n_numbers, pulls_left, pulls_right, pull,
-                starts, packed
-            )
+        for first in range(begin, width, WIDTH):
+            of_right, of_pair = right_system[first * n_system :], entries[first * n_numbers :]
+            pull = (i * wide + first) * n_slots
+            pull_left, pull_right = pulls_left[pull : pull + n_slots * WIDTH], pulls_right[pull : pull + n_slots * WIDTH]
+            _write_systems(k, left.system[p], of_right, of_pair, pull_left, pull_right, starts, packed)
             _eliminate_packed(packed, 2 * k, starts, factor, reciprocal, value, group_log_det)
-            for j in range(first, min(first + LANES, width)):
+            for j in range(first, min(first + WIDTH, width)):
                 q, lane = right.pattern[j0 + j], j - first
-                distance = pull + k * LANES + lane
-                squared[i, j] = pulls_left[distance] + pulls_right[distance]
+                squared[i, j] = pull_left[k * WIDTH + lane] + pull_right[k * WIDTH + lane]
                 log_det[i, j] = 0.0
                 if left.n_gaps[p] + right.n_gaps[q] > 0:
                     squared[i, j] -= 2.0 * gamma * value[lane]
-                    shared = entries[first * n_numbers + k * (k + 1) * LANES + lane]
+                    shared = of_pair[k * (k + 1) * WIDTH + lane]
                     log_det[i, j] = left.log_det[p] + right.log_det[q] + shared + group_log_det[lane]
