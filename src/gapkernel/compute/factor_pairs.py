@@ -129,42 +129,33 @@ def _turn(source, begin, stride, target, to, target_stride):
         to += target_stride
 
 
-@njit(cache=True, nogil=True)
-def _common_columns(words_left, words_right, p, q, scale, places, begin):
-    """List the columns missing under both laws, times ``scale``, from ``begin`` on; returns where they end."""
-    for w in range(words_left.shape[1]):
-        common = words_left[p, w] & words_right[q, w]
-        while common:
-            places[begin] = (64 * w + lowest_bit(common)) * scale
-            common &= common - np.uint64(1)
-            begin += 1
-    return begin
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_shares(shares, places, ends, first, wide, lines, entries):
-    """Add up the shares of the columns missing in both rows, for the groups of a row i.
+def _add_shares(left, right, shares, i, j0, first, last, lines, entries):
+    """Add up the shares of the columns missing in both rows, for row i and the groups of rows first..last from j0 on.
 
     One stretch of numbers at a time for all pairs, so that the stretch stays in the cache.
     """
-    systems, n_numbers = shares.systems, shares.n_numbers
+    systems, n_numbers, own, others = shares.systems, shares.n_numbers, left.words, right.words
+    p, pattern = left.pattern[i], right.pattern
     for t in range(0, n_numbers, STRETCH):
-        begin = 0
-        for j in range(first, wide):
+        for j in range(first, last):
+            q = pattern[j0 + j]
             s0 = s1 = s2 = s3 = s4 = s5 = s6 = spread(0.0)
-            for c in range(begin, ends[j]):
-                at = places[c] + t
-                s0, s1 = s0 + load(systems, at), s1 + load(systems, at + WIDTH)
-                s2, s3 = s2 + load(systems, at + 2 * WIDTH), s3 + load(systems, at + 3 * WIDTH)
-                s4, s5 = s4 + load(systems, at + 4 * WIDTH), s5 + load(systems, at + 5 * WIDTH)
-                s6 = s6 + load(systems, at + 6 * WIDTH)
-            begin = ends[j]
+            for w in range(own.shape[1]):
+                common = own[p, w] & others[q, w]
+                while common:
+                    at = (64 * w + lowest_bit(common)) * n_numbers + t
+                    s0, s1 = s0 + load(systems, at), s1 + load(systems, at + WIDTH)
+                    s2, s3 = s2 + load(systems, at + 2 * WIDTH), s3 + load(systems, at + 3 * WIDTH)
+                    s4, s5 = s4 + load(systems, at + 4 * WIDTH), s5 + load(systems, at + 5 * WIDTH)
+                    s6 = s6 + load(systems, at + 6 * WIDTH)
+                    common &= common - np.uint64(1)
             at = j % WIDTH * STRETCH
             for total in (s0, s1, s2, s3, s4, s5, s6):
                 store(lines, at, total)
                 at += WIDTH
-            if (j + 1) % WIDTH == 0:
-                to = (j + 1 - WIDTH) * n_numbers + t * WIDTH
+            if (j + 1) % WIDTH == 0 or j + 1 == last:
+                to = (j - j % WIDTH) * n_numbers + t * WIDTH
                 for at in range(0, STRETCH, WIDTH):
                     _turn(lines, at, STRETCH, entries, to + at * WIDTH, WIDTH)
 
@@ -228,7 +219,7 @@ def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, sc
 
     Rows that a last group lacks hold what they hold; nobody reads them.
     """
-    height, width, d, k = i1 - i0, j1 - j0, left.columns.shape[1], shares.n_factors
+    height, width, k = i1 - i0, j1 - j0, shares.n_factors
     wide = -(-width // WIDTH) * WIDTH
     n_system, n_numbers, n_slots = left.system.shape[1], shares.n_numbers, shares.n_slots
     pulls_left, pulls_right = scratch[0], scratch[1]
@@ -238,18 +229,12 @@ def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, sc
     for j in range(width):
         for at in range(n_system):
             right_system[(j - j % WIDTH) * n_system + at * WIDTH + j % WIDTH] = right.system[right.pattern[j0 + j], at]
-    places, ends = np.empty(wide * d, dtype=np.int64), np.zeros(wide, dtype=np.int64)
-    lines, entries = np.empty(WIDTH * STRETCH), np.empty(wide * n_numbers)
+    lines, entries = np.zeros(WIDTH * STRETCH), np.empty(wide * n_numbers)
     packed, factor, reciprocal = np.ones(starts[2 * k] + BLOCK * WIDTH), np.empty(2 * k * WIDTH), np.empty(2 * k * WIDTH)
     value, group_log_det = np.empty(WIDTH), np.empty(WIDTH)
     for i in range(height):
-        p, end = left.pattern[i0 + i], 0
-        begin = i - i % WIDTH if diagonal else 0
-        for j in range(begin, wide):
-            if j < width:
-                end = _common_columns(left.words, right.words, p, right.pattern[j0 + j], n_numbers, places, end)
-            ends[j] = end
-        _add_shares(shares, places, ends, begin, wide, lines, entries)
+        p, begin = left.pattern[i0 + i], i - i % WIDTH if diagonal else 0
+        _add_shares(left, right, shares, i0 + i, j0, begin, width, lines, entries)
         for first in range(begin, width, WIDTH):
             of_right, of_pair = right_system[first * n_system :], entries[first * n_numbers :]
             pull = (i * wide + first) * n_slots
