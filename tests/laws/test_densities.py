@@ -250,6 +250,22 @@ def test_laws_of_few_factors_are_the_gaussian_laws_of_their_covariance(seed, rat
     assert_allclose(ExpectedRBF(gamma).variance(rows, rows), ExpectedRBF(gamma).variance(dense, dense), atol=1e-10)
 
 
+@pytest.mark.parametrize("n_factors", [1, 3, 4, 5, 6, 7, 11, 13])
+@pytest.mark.parametrize("n", [8, 13, 131])
+def test_pairs_of_any_number_of_factors_and_rows(n_factors, n):
+    random = np.random.default_rng(n_factors)
+    loadings, noise = random.standard_normal((66, n_factors)), 0.1 + random.random(66)
+    density = FactorAnalysis.from_parameters(random.standard_normal(66), loadings, noise)
+    X = punch(random, 2.0 * random.standard_normal((n, 66)), 0.4)
+    X[1], X[3, 5:] = np.nan, 0.0
+    rows, dense, kernel = density.condition(X), dense_twin(density).condition(X), ExpectedRBF(0.01)
+    expected = kernel.gram(dense)
+    assert_allclose(kernel.gram(rows), expected, rtol=1e-10)
+    assert_allclose(
+        kernel.cross(rows.take(slice(0, 11)), rows), kernel.cross(dense.take(slice(0, 11)), dense), rtol=1e-10
+    )
+
+
 def test_metrics_columns_and_the_unscaled_kernel_take_laws_of_few_factors():
     density = known("factors", 1)
     X = table(1, n=20)

@@ -24,7 +24,7 @@ import numpy as np
 
 from gapkernel.compute.bits import pack_words
 from gapkernel.compute.expected_rbf import ExpectedRBFEngine, _combine
-from gapkernel.compute.factor_pairs import BLOCK, STRETCH, factor_tile, row_starts
+from gapkernel.compute.factor_pairs import SLOTS, STRETCH, factor_tile, row_starts
 from gapkernel.compute.vectors import WIDTH, aligned_zeros
 from gapkernel.rows.factor import _products
 
@@ -135,7 +135,7 @@ def _shares(loadings, noise, gamma) -> Shares:
     upper = np.triu_indices(loadings.shape[1])
     outer = 2.0 * gamma * loadings[:, upper[0]] * loadings[:, upper[1]]
     parts = np.column_stack([w2[:, None] * outer, -(w1 - w2)[:, None] * outer, 2.0 * np.log(w1) - np.log(w2)])
-    systems, factors = _fill_up(parts, STRETCH), _fill_up(np.column_stack([loadings, np.zeros(len(noise))]), BLOCK)
+    systems, factors = _fill_up(parts, STRETCH), _fill_up(np.column_stack([loadings, np.zeros(len(noise))]), SLOTS)
     sizes = loadings.shape[1], systems.shape[1], factors.shape[1]
     return Shares(sizes[0], sizes[1], systems.ravel(), sizes[2], factors.ravel(), 1.0 / (w1 * w2), 1.0 / w1)
 

@@ -11,11 +11,10 @@ from numba import njit
 from gapkernel.compute.bits import lowest_bit
 from gapkernel.compute.vectors import WIDTH, load, spread, store, transpose
 
-BLOCK = 4
-"""Numbers of a group that are worked out together; rows of systems and loadings are filled up to whole blocks."""
-
-STRETCH = 7 * WIDTH
-"""Numbers of a column's share that are added up together, as many as registers hold."""
+# How many vectors of sums the loops below keep in registers; arrays are filled up to whole multiples.
+BLOCK = 4  # entries of a row of X
+SLOTS = 6  # entries of r
+STRETCH = 7 * WIDTH  # numbers of a column's share
 
 PIVOTS_PER_LOG = 10
 """Pivots multiplied together before taking a logarithm. A precision of factors is at least I, and so is X: every pivot
@@ -78,16 +77,17 @@ def _certain_distance(side, other, i, first):
 def _pull(side, shares, i, weighted, distance, pulls, to):
     """r = the sum of F_l delta_l / Lambda_l over the gaps l of row i, for a group, followed by the distance."""
     p, loadings, n_slots, columns = side.pattern[i], shares.loadings, shares.n_slots, side.columns
-    for a in range(0, n_slots, BLOCK):
-        r0 = r1 = r2 = r3 = spread(0.0)
+    for a in range(0, n_slots, SLOTS):
+        r0 = r1 = r2 = r3 = r4 = r5 = spread(0.0)
         for r in range(side.n_gaps[p]):
             at, delta = columns[p, r] * n_slots + a, load(weighted, r * WIDTH)
             r0, r1 = r0 + spread(loadings[at]) * delta, r1 + spread(loadings[at + 1]) * delta
             r2, r3 = r2 + spread(loadings[at + 2]) * delta, r3 + spread(loadings[at + 3]) * delta
-        store(pulls, to + a * WIDTH, r0)
-        store(pulls, to + (a + 1) * WIDTH, r1)
-        store(pulls, to + (a + 2) * WIDTH, r2)
-        store(pulls, to + (a + 3) * WIDTH, r3)
+            r4, r5 = r4 + spread(loadings[at + 4]) * delta, r5 + spread(loadings[at + 5]) * delta
+        slot = to + a * WIDTH
+        for total in (r0, r1, r2, r3, r4, r5):
+            store(pulls, slot, total)
+            slot += WIDTH
     store(pulls, to + shares.n_factors * WIDTH, distance)
 
 
@@ -161,21 +161,23 @@ def _add_shares(left, right, shares, i, j0, first, last, lines, entries):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _write_systems(k, left_system, right_system, entries, pull_left, pull_right, starts, packed):
+def _write_systems(
+    k, left_system, right_system, of_right, entries, of_pair, pulls_left, pulls_right, pull, starts, packed
+):
     """X and r of row i and a group of rows j: the rows of X from the diagonal on, each followed by its r."""
     triangle, entry = k * (k + 1) // 2 * WIDTH, 0
     for a in range(k):
         own_left, own_right = starts[a], starts[k + a]
         for b in range(a, k):
             at = entry * WIDTH
-            own, mixed = load(entries, at + triangle), load(entries, at)
+            own, mixed = load(entries, of_pair + at + triangle), load(entries, of_pair + at)
             store(packed, own_left, spread(left_system[entry]) + own)
-            store(packed, own_right, load(right_system, at) + own)
+            store(packed, own_right, load(right_system, of_right + at) + own)
             store(packed, starts[a] + (k + b - a) * WIDTH, mixed)
             store(packed, starts[b] + (k + a - b) * WIDTH, mixed)
             own_left, own_right, entry = own_left + WIDTH, own_right + WIDTH, entry + 1
-        store(packed, starts[a] + (2 * k - a) * WIDTH, load(pull_left, a * WIDTH))
-        store(packed, own_right, spread(0.0) - load(pull_right, a * WIDTH))
+        store(packed, starts[a] + (2 * k - a) * WIDTH, load(pulls_left, pull + a * WIDTH))
+        store(packed, own_right, spread(0.0) - load(pulls_right, pull + a * WIDTH))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -230,22 +232,27 @@ def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, sc
         for at in range(n_system):
             right_system[(j - j % WIDTH) * n_system + at * WIDTH + j % WIDTH] = right.system[right.pattern[j0 + j], at]
     lines, entries = np.zeros(WIDTH * STRETCH), np.empty(wide * n_numbers)
-    packed, factor, reciprocal = np.ones(starts[2 * k] + BLOCK * WIDTH), np.empty(2 * k * WIDTH), np.empty(2 * k * WIDTH)
+    packed, factor, reciprocal = (
+        np.ones(starts[2 * k] + BLOCK * WIDTH),
+        np.empty(2 * k * WIDTH),
+        np.empty(2 * k * WIDTH),
+    )
     value, group_log_det = np.empty(WIDTH), np.empty(WIDTH)
     for i in range(height):
         p, begin = left.pattern[i0 + i], i - i % WIDTH if diagonal else 0
+        left_system = left.system[p]
         _add_shares(left, right, shares, i0 + i, j0, begin, width, lines, entries)
         for first in range(begin, width, WIDTH):
-            of_right, of_pair = right_system[first * n_system :], entries[first * n_numbers :]
-            pull = (i * wide + first) * n_slots
-            pull_left, pull_right = pulls_left[pull : pull + n_slots * WIDTH], pulls_right[pull : pull + n_slots * WIDTH]
-            _write_systems(k, left.system[p], of_right, of_pair, pull_left, pull_right, starts, packed)
+            of_right, of_pair, pull = first * n_system, first * n_numbers, (i * wide + first) * n_slots
+            _write_systems(
+                k, left_system, right_system, of_right, entries, of_pair, pulls_left, pulls_right, pull, starts, packed
+            )
             _eliminate_packed(packed, 2 * k, starts, factor, reciprocal, value, group_log_det)
             for j in range(first, min(first + WIDTH, width)):
                 q, lane = right.pattern[j0 + j], j - first
-                squared[i, j] = pull_left[k * WIDTH + lane] + pull_right[k * WIDTH + lane]
+                squared[i, j] = pulls_left[pull + k * WIDTH + lane] + pulls_right[pull + k * WIDTH + lane]
                 log_det[i, j] = 0.0
                 if left.n_gaps[p] + right.n_gaps[q] > 0:
                     squared[i, j] -= 2.0 * gamma * value[lane]
-                    shared = of_pair[k * (k + 1) * WIDTH + lane]
+                    shared = entries[of_pair + k * (k + 1) * WIDTH + lane]
                     log_det[i, j] = left.log_det[p] + right.log_det[q] + shared + group_log_det[lane]

@@ -1,8 +1,8 @@
 """Eight doubles as one value, for the innermost loops of compiled code.
 
 The compiler vectorises a loop only where it can prove that its arrays do not overlap, and keeps nothing in registers
-from one loop to the next. A `Vector` is loaded, combined and stored by hand: ``total = total + load(a, i) * load(b, i)``
-is a fused instruction wherever the processor has one, for all eight or for as many at a time as its registers hold.
+from one loop to the next. A `Vector` is loaded, combined and stored by hand: ``total + load(a, i) * load(b, i)`` is a
+fused instruction wherever the processor has one, for all eight or for as many at a time as its registers hold.
 """
 
 from __future__ import annotations
