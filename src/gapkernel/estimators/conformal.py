@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -21,6 +22,11 @@ FOLDS = 5
 
 class ConformalIntervals(Rowwise):
     """Gives intervals to a regressor with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
+
+    conformal: Any
+    calibration_: GapCountCalibration | None
+    density_: Any
+    predict: Callable[..., np.ndarray]
 
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """An interval for the target of each row, after a fit with ``conformal=True``.
@@ -63,6 +69,8 @@ class ConformalIntervals(Rowwise):
 class ChosenIntervals(Rowwise):
     """Gives a search the intervals of the machine that it chose."""
 
+    best_estimator_: Any
+
     @property
     def calibration_(self) -> GapCountCalibration | None:
         """The errors that the intervals come from; None without ``conformal``."""
@@ -98,7 +106,7 @@ def calibrated(
     """The errors of a machine on left-out rows, by their numbers of gaps; None if it is not to be calibrated.
 
     Rows of weight zero are no rows, and all others count alike. They are left out by the splits of a search, or else
-    one by one if ``leave_one_out(solver, gram, y, weight)`` gives these errors, or else by `FOLDS` parts drawn at random.
+    one by one if ``leave_one_out(solver, gram, y, weight)`` gives these errors, or else in `FOLDS` random parts.
     """
     if not machine.conformal:
         return None
