@@ -49,6 +49,19 @@ class ConformalIntervals(Rowwise):
         If rows that miss about as many cells are exchangeable, and leaving some out changes the machine little, the
         interval covers about as often as it says. There is no guarantee in finite samples: the machine that predicts
         has learned from all rows, and left-out rows have still taken part in the density and in chosen settings.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gapkernel import KernelRidge
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((200, 2))
+        >>> y = X.sum(axis=1)
+        >>> X[:100, 0] = np.nan
+        >>> model = KernelRidge(alpha=0.1, conformal=True).fit(X, y)
+        >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
+        >>> bool(unknown > 10 * known)
+        True
         """
         coverage = checked_coverage(coverage)
         check_is_fitted(self)
