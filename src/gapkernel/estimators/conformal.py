@@ -64,7 +64,7 @@ class ConformalIntervals(Rowwise):
         True
         """
         coverage = checked_coverage(coverage)
-        check_is_fitted(self)
+        check_is_fitted(self, "calibration_")
         if self.calibration_ is None:
             raise ValueError(f"{type(self).__name__} was fitted without intervals: fit it with conformal=True.")
         centre = self.predict(X)

@@ -36,7 +36,8 @@ def leave_one_out(machine, gram, y, sample_weight) -> np.ndarray:
             inverse = cho_solve(cho_factor(system, lower=True, overwrite_a=True), np.eye(len(y)))
         except np.linalg.LinAlgError:
             raise ValueError(
-                f"conformal=True cannot leave rows out at alpha={alpha:.3g}: the Gram matrix is singular. Raise alpha."
+                f"conformal=True cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not positive "
+                f"definite. Raise alpha."
             ) from None
         own = alphas == alpha
         errors[:, own] = inverse @ targets[:, own] / (root * inverse.diagonal())[:, None]
