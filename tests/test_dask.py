@@ -125,6 +125,8 @@ MACHINES = [
     (gk.SVR(), "predict"),
     (gk.OneClassSVM(), "score_samples"),
     (gk.KernelRidge(), "predict"),
+    (gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1], cv=2, conformal=True), "predict_interval"),
+    (gk.GaussianProcessRegressor(optimizer=None, conformal=True), "predict_interval"),
     (gk.RobustSVC(), "predict"),
     (gk.GeometricMarginSVC(), "decision_function"),
     (gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2), "predict"),

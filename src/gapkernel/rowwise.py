@@ -14,7 +14,10 @@ from sklearn.utils._available_if import _AvailableIfDescriptor
 
 from gapkernel.batches import Batches
 
-ROW_VERBS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform")
+ROW_VERBS = (
+    "predict", "predict_interval", "predict_proba", "predict_log_proba", "decision_function", "score_samples",
+    "transform",
+)  # fmt: skip
 
 
 class Rowwise:

@@ -34,6 +34,8 @@ class Training(NamedTuple):
     weight: np.ndarray | None
     kept: np.ndarray
     """The places of these rows in what the user gave; a machine may leave rows of weight zero out."""
+    splits: list | None = None
+    """Pairs of training and test places in what the user gave, of a search over settings."""
 
 
 class Laws(NamedTuple):

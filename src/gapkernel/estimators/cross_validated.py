@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.estimators.conformal import ChosenIntervals
 from gapkernel.estimators.grid import PENALTIES, RIDGES, GridMachine
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
@@ -129,7 +130,7 @@ break_ties
         return self.best_estimator_.decision_function(X)
 
 
-class SVRCV(RegressorMixin, GridMachine):
+class SVRCV(ChosenIntervals, RegressorMixin, GridMachine):
     """`SVR` with C and gamma chosen by cross-validation, the whole grid at once.
 
     See `SVCCV` for what is shared, and for the parameters and attributes that are not explained here.
@@ -149,12 +150,17 @@ class SVRCV(RegressorMixin, GridMachine):
     n_jobs : int, default=None
     categorical_features, indicator, shrinking, tol, cache_size, max_iter
         As in `SVR`.
+    conformal : bool, default=False
+        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
+        of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.
 
     Attributes
     ----------
     best_params_, best_score_, best_index_, cv_results_, n_splits_, scorer_
         As in `SVCCV`.
     best_estimator_ : SVR
+    calibration_ : GapCountCalibration or None
+        The errors on the test rows, for `predict_interval`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -190,6 +196,7 @@ class SVRCV(RegressorMixin, GridMachine):
         tol=1e-3,
         cache_size=200,
         max_iter=-1,
+        conformal=False,
     ):
         self.Cs = Cs
         self.gammas = gammas
@@ -206,9 +213,10 @@ class SVRCV(RegressorMixin, GridMachine):
         self.tol = tol
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.conformal = conformal
 
 
-class KernelRidgeCV(MultiOutputMixin, RegressorMixin, GridMachine):
+class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, GridMachine):
     """`KernelRidge` with alpha and gamma chosen by cross-validation, the whole grid at once.
 
     See `SVCCV` for what is shared, and for the parameters and attributes that are not explained here.
@@ -227,12 +235,16 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, GridMachine):
     n_jobs : int, default=None
     categorical_features, indicator
         As in `KernelRidge`.
+    conformal : bool, default=False
+        As in `SVRCV`.
 
     Attributes
     ----------
     best_params_, best_score_, best_index_, cv_results_, n_splits_, scorer_
         As in `SVCCV`, with "alpha" in place of "C".
     best_estimator_ : KernelRidge
+    calibration_ : GapCountCalibration or None
+        The errors on the test rows, for `predict_interval`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -264,6 +276,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, GridMachine):
         n_jobs=None,
         categorical_features="from_dtype",
         indicator=False,
+        conformal=False,
     ):
         self.alphas = alphas
         self.gammas = gammas
@@ -275,3 +288,4 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, GridMachine):
         self.n_jobs = n_jobs
         self.categorical_features = categorical_features
         self.indicator = indicator
+        self.conformal = conformal

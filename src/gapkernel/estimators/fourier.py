@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from gapkernel.estimators.conformal import ConformalIntervals
 from gapkernel.estimators.features import FourierFeatures
-from gapkernel.estimators.fourier_machine import FourierMachine, labelled_features
+from gapkernel.estimators.fourier_machine import FourierMachine, adds_rows, calibrated, labelled_features
 from gapkernel.parts import Part, Parts
 from gapkernel.solvers.normal_equations import LOSSES, Moments, Slope, newton, ridge, slope
 
@@ -236,7 +237,7 @@ class FourierClassifier(ClassifierMixin, FourierMachine):
         return Moments.of_classes(z, y, weight)
 
 
-class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
+class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, FourierMachine):
     """Kernel ridge regression for any number of rows with gaps: `FourierFeatures` and ridge regression in one pass.
 
     See `FourierClassifier` for where the rows may come from. With more features it approaches `KernelRidge`, but for
@@ -256,12 +257,17 @@ class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
     random_state : int, RandomState or None, default=0
         As in `FourierFeatures`.
+    conformal : bool, default=False
+        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
+        it is left out, in closed form, at the density of all rows. Of more than 100,000 rows so many are drawn.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     features_ : FourierFeatures
+    calibration_ : GapCountCalibration or None
+        The errors on left-out rows, for `predict_interval`.
     density_, kernel_
         As in `SVC`.
     n_features_in_ : int
@@ -290,6 +296,7 @@ class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
         orthogonal=True,
         categorical_features="from_dtype",
         random_state=0,
+        conformal=False,
     ):
         self.n_components = n_components
         self.alpha = alpha
@@ -300,6 +307,7 @@ class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
         self.orthogonal = orthogonal
         self.categorical_features = categorical_features
         self.random_state = random_state
+        self.conformal = conformal
 
     def fit(self, X, y=None, sample_weight=None) -> FourierRegressor:
         """Fit the machine.
@@ -317,10 +325,13 @@ class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
         -------
         self : FourierRegressor
         """
+        self._check_conformal()
         parts = self._parts(X, y, sample_weight)
         features = self._fit_features(parts)
-        return self._solve(features, self._learn(parts, features))
+        moments = self._learn(parts, features)
+        return self._solve(features, moments, calibrated(self, parts, features, moments))
 
+    @available_if(adds_rows)
     def partial_fit(self, X, y, sample_weight=None) -> FourierRegressor:
         """Add rows to the fit.
 
@@ -338,10 +349,11 @@ class FourierRegressor(MultiOutputMixin, RegressorMixin, FourierMachine):
         """
         return self._solve(*self._learn_more(X, y, sample_weight))
 
-    def _solve(self, features: FourierFeatures, moments: Moments) -> FourierRegressor:
+    def _solve(self, features: FourierFeatures, moments: Moments, calibration=None) -> FourierRegressor:
         coefficients = ridge(moments, self.alpha)
         self._keep(features, moments)
         self._keep_coefficients(coefficients)
+        self.calibration_ = calibration
         return self
 
     def predict(self, X) -> np.ndarray:

@@ -8,19 +8,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
 from gapkernel.compute.config import check_fits
+from gapkernel.estimators.conformal import check_enough
 from gapkernel.estimators.features import FourierFeatures, checked_components
+from gapkernel.estimators.sampled import sample_rows
 from gapkernel.parts import GROUPS, HeldParts, Part, Parts, parts_of
 from gapkernel.rowwise import Rowwise
-from gapkernel.solvers.normal_equations import Moments
+from gapkernel.solvers.conformal import GapCountCalibration
+from gapkernel.solvers.normal_equations import Moments, inverse, leave_one_out, ridge
 from gapkernel.table import Table, read_table
 
 FEATURE_PARAMETERS = (
     "n_components", "kernel", "gamma", "density", "density_samples", "orthogonal", "categorical_features",
     "random_state",
 )  # fmt: skip
+
+CALIBRATION_ROWS = 100_000
+"""Most rows that intervals are calibrated by: enough for any quantile, few enough to be held in memory."""
 
 
 class FourierMachine(Rowwise, BaseEstimator):
@@ -120,6 +127,36 @@ def checked(machine: type[FourierMachine], part: Part) -> Part:
     if weight is not None:
         weight = _check_sample_weight(weight, part.X, dtype=np.float64, ensure_non_negative=True)
     return Part(part.X, y, weight)
+
+
+def calibrated(
+    machine: FourierMachine, parts: Parts, features: FourierFeatures, moments: Moments
+) -> GapCountCalibration | None:
+    """The errors of ridge regression on rows left out one by one, by their numbers of gaps; None if not asked for."""
+    if not machine.conformal:
+        return None
+    check_enough(parts.n_rows)
+    rows = sample_rows(parts.n_rows, CALIBRATION_ROWS, check_random_state(machine.random_state))
+    solved = inverse(moments, machine.alpha), ridge(moments, machine.alpha)
+    pieces = HeldParts(parts.take(rows)).sum(partial(_left_out, type(machine), features, *solved), "Calibrating")
+    counts, errors = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
+    return GapCountCalibration(counts, np.abs(errors))
+
+
+def adds_rows(machine: FourierMachine) -> bool:
+    """Whether `partial_fit` is on offer."""
+    if machine.conformal:  # earlier rows are gone, and what was left of them has changed
+        raise AttributeError("partial_fit cannot calibrate: set conformal=False, or fit all rows at once.")
+    return True
+
+
+def _left_out(machine: type[FourierMachine], features: FourierFeatures, inverse, coefficients, part: Part) -> list:
+    """Numbers of gaps, and errors, of the rows of a part that count: one pair, in a list so that parts can be added."""
+    part = part if isinstance(part.X, Table) else checked(machine, part)
+    table = features._table(part.X)
+    z, y, weight = labelled_features(machine, features, Part(table, part.y, part.weight))
+    counts = table.missing.sum(axis=1)[slice(None) if part.weight is None else np.flatnonzero(part.weight)]
+    return [(counts, leave_one_out(inverse, coefficients, z, y, weight))]
 
 
 def _moments(machine: type[FourierMachine], features: FourierFeatures, part: Part) -> Moments:

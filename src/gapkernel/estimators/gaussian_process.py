@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.config import check_fits
 from gapkernel.estimators.base import KernelMachine, resolve_density
+from gapkernel.estimators.conformal import ConformalIntervals, checked_coverage
 from gapkernel.estimators.hyperparameters import Hyperparameters, hyperparameters
 from gapkernel.estimators.process import Evidence, FittedProcess
 from gapkernel.estimators.targets import checked_alpha, location_and_unit, read_targets
@@ -19,13 +20,12 @@ from gapkernel.kernels import AnisotropicRBF, ExpectedRBF
 from gapkernel.rows import GaussianRows
 from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.gaussian_process import lbfgs, maximise
-from gapkernel.table import read_table
 
 HELD_OUT = 0.25
 """Share of the rows that split conformal calibration keeps for itself."""
 
 
-class GaussianProcessRegressor(RegressorMixin, KernelMachine):
+class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine):
     """Gaussian process regression on rows with gaps, at fit and at predict.
 
     The prior is a process f of covariance ``constant_value * exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2)``, seen with noise.
@@ -229,13 +229,12 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         intervals : ndarray of shape (n_samples, 2)
             Lower and upper ends. Infinite if there are too few calibration rows for the coverage.
         """
-        if not isinstance(coverage, float | int | np.number) or not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+        coverage = checked_coverage(coverage)
         mean, std = self.predict(X, return_std=True)
         if self.calibration_ is None:
             half = np.full(len(mean), norm.ppf(0.5 + 0.5 * coverage))
         else:
-            half = self.calibration_.half_widths(self._gap_counts(X), float(coverage))
+            half = self.calibration_.half_widths(self._gap_counts(X), coverage)
         return np.column_stack([mean - half * std, mean + half * std])
 
     def sample_y(self, X, n_samples=1, random_state=0) -> np.ndarray:
@@ -375,6 +374,3 @@ class GaussianProcessRegressor(RegressorMixin, KernelMachine):
         # a deviation of 0 that is right scores 0, one that is wrong infinity
         scores = np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
         return GapCountCalibration(table.missing[rows].sum(axis=1), scores)
-
-    def _gap_counts(self, X) -> np.ndarray:
-        return read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None)).missing.sum(axis=1)

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from gapkernel.compute.config import config_context, get_config, thread_count
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
+from gapkernel.estimators.conformal import check_partition
 from gapkernel.kernels.base import Rows
 from gapkernel.rowwise import Rowwise
 
@@ -81,6 +82,9 @@ class GridMachine(Rowwise, BaseEstimator):
         scorer = check_scoring(self._machine(), self.scoring)  # not self: a model that holds itself cannot be saved
         weighted = weight is not None and _takes_weights(scorer)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        if getattr(self, "conformal", False):
+            check_partition(splits, len(y))
+            training = training._replace(splits=splits)
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
         def fitted(k):

@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.solvers.ridge import machine, solve
+from gapkernel.estimators.conformal import ConformalIntervals, calibrated
+from gapkernel.solvers.ridge import leave_one_out, machine, solve
 from gapkernel.table import labelled_mixed_table
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
+class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression on rows with gaps, at fit and at predict.
 
     On complete data it equals `sklearn.kernel_ridge.KernelRidge`. With kernel "rbf" a row with gaps gets a
@@ -25,6 +26,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     density : "auto" or density, default="auto"
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
     indicator : bool or Missingness, default=False
+    conformal : bool, default=False
+        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
+        it is left out, in closed form, at the density of all rows.
 
     Attributes
     ----------
@@ -33,6 +37,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         The laws of the training rows.
     density_, kernel_
         As in `SVC`.
+    calibration_ : GapCountCalibration or None
+        The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -54,6 +60,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         density="auto",
         categorical_features="from_dtype",
         indicator=False,
+        conformal=False,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -61,6 +68,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.density = density
         self.categorical_features = categorical_features
         self.indicator = indicator
+        self.conformal = conformal
 
     def fit(self, X, y, sample_weight=None) -> KernelRidge:
         """Fit the machine.
@@ -80,6 +88,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         return self._train(training, self._fit_laws(training.table, training.weight))
 
     def _training(self, X, y, sample_weight) -> Training:
+        self._check_conformal()
         X, y = labelled_mixed_table(
             self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
         )
@@ -90,7 +99,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         return machine(self.alpha)
 
     def _train(self, training: Training, laws: Laws) -> KernelRidge:
-        self.dual_coef_ = solve(self._solver(), laws.kernel.gram(laws.rows), training.y, training.weight)
+        gram = laws.kernel.gram(laws.rows)
+        coefficients = solve(self._solver(), gram, training.y, training.weight)
+        self.calibration_ = calibrated(self, training, gram, leave_one_out)
+        self.dual_coef_ = coefficients
         self.density_, self.kernel_, self.rows_ = laws
         return self
 

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 
 from gapkernel.estimators.base import Laws, Training
+from gapkernel.estimators.conformal import ConformalIntervals, calibrated
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
 from gapkernel.table import labelled_mixed_table
@@ -209,7 +210,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         return known
 
 
-class SVR(RegressorMixin, SupportVectorMachine):
+class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
     On complete data it equals `sklearn.svm.SVR`. See `SVC` for the kernel, the density and the attributes.
@@ -226,11 +227,16 @@ class SVR(RegressorMixin, SupportVectorMachine):
     indicator : bool or Missingness, default=False
     shrinking, tol, cache_size, verbose, max_iter
         As in `sklearn.svm.SVR`.
+    conformal : bool, default=False
+        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on fifths of the
+        rows that are left out in turn, at the density of all rows: five more fits on the same Gram matrix.
 
     Attributes
     ----------
     density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
         As in `SVC`.
+    calibration_ : GapCountCalibration or None
+        The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -258,6 +264,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         cache_size=200,
         verbose=False,
         max_iter=-1,
+        conformal=False,
     ):
         self.C = C
         self.epsilon = epsilon
@@ -271,6 +278,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.conformal = conformal
 
     def fit(self, X, y, sample_weight=None) -> SVR:
         """Fit the machine.
@@ -291,6 +299,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         return self._train(training, self._fit_laws(training.table, training.weight))
 
     def _training(self, X, y, sample_weight) -> Training:
+        self._check_conformal()
         X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
         self._solver()  # complains of a wrong parameter
@@ -300,7 +309,9 @@ class SVR(RegressorMixin, SupportVectorMachine):
         return machine("SVR", **self._libsvm("C", "epsilon"))
 
     def _train(self, training: Training, laws: Laws) -> SVR:
-        solution = solve(self._solver(), laws.kernel.gram(laws.rows), training.y, training.weight)
+        gram = laws.kernel.gram(laws.rows)
+        solution = solve(self._solver(), gram, training.y, training.weight)
+        self.calibration_ = calibrated(self, training, gram)
         return self._keep(laws, solution, training.kept)
 
     def predict(self, X) -> np.ndarray:

@@ -18,7 +18,7 @@ class GapCountCalibration:
     ----------
     gap_counts : ndarray of shape (n,)
         Missing cells of each calibration row.
-    scores : ndarray of shape (n,)
+    scores : ndarray of shape (n,) or (n, n_targets)
         How far off the prediction was, in units of the interval's half-width: |y - mean| / deviation.
     """
 
@@ -45,13 +45,14 @@ class GapCountCalibration:
     def half_widths(self, gap_counts: np.ndarray, coverage: float) -> np.ndarray:
         """The score below which a new row of each gap count stays with probability ``coverage``.
 
-        The ceil((n + 1) coverage)-th smallest score of the row's group; infinite where a group has too few.
+        The ceil((n + 1) coverage)-th smallest score of the row's group, of each target by itself; infinite where a
+        group has too few.
         """
         ends = self.group_ends(coverage)
         own = np.minimum(np.searchsorted(ends, self.gap_counts), len(ends) - 1)
-        quantiles = np.empty(len(ends))
+        quantiles = np.empty((len(ends), *self.scores.shape[1:]))
         for group in range(len(ends)):
-            scores = np.sort(self.scores[own == group])
+            scores = np.sort(self.scores[own == group], axis=0)
             rank = int(np.ceil((len(scores) + 1) * coverage - 1e-12))
             quantiles[group] = scores[rank - 1] if rank <= len(scores) else np.inf
         return quantiles[np.minimum(np.searchsorted(ends, gap_counts), len(ends) - 1)]

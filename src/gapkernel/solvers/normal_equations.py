@@ -84,6 +84,27 @@ def ridge(moments: Moments, alpha: float) -> np.ndarray:
     return _solve(moments.second, right, alpha).reshape(moments.targets.shape)
 
 
+def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, y: np.ndarray, weight: np.ndarray):
+    """What ridge regression on all other rows leaves of each target.
+
+    It is (t - z'c) / (1 - h) with the leverage h = w z'M^-1 z of a row of weight w, M being the sum of w zz' and the
+    penalty: `inverse`.
+    """
+    z = with_constant(z)
+    left = 1.0 - weight * np.einsum("ij,ij->i", z @ inverse, z)
+    if np.any(left < np.sqrt(np.finfo(float).eps)):
+        raise ValueError(
+            "conformal=True cannot leave rows out: the machine fits some row whatever its target. Raise alpha, or give "
+            "more rows."
+        )
+    return ((y - z @ coefficients).T / left).T
+
+
+def inverse(moments: Moments, alpha: float) -> np.ndarray:
+    """The inverse of the matrix of the normal equations, the intercept last."""
+    return _solve(moments.second, np.eye(len(moments.second)), alpha)
+
+
 def slope(loss: str, z: np.ndarray, signs: np.ndarray, weight: np.ndarray, coefficients: np.ndarray) -> Slope:
     """The sums of one Newton pass, for targets +-1 (n_rows, n_outputs)."""
     z = with_constant(z)
