@@ -70,6 +70,7 @@ def run():
         name = f"300 x 34, {rate:.0%} gaps, 8 x 11 x 5"
         lines.append(compare(f"SVCCV, {name}", gk.SVC(), gk.SVCCV, "C", CS, gappy, y, stratified))
         if rate == 0.5:
+            lines.append(compare(f"SVRCV, {name}", gk.SVR(), gk.SVRCV, "C", CS, gappy, value, folds))
             ridge = gk.KernelRidge(kernel="rbf")
             lines.append(
                 compare(f"KernelRidgeCV, {name}", ridge, gk.KernelRidgeCV, "alpha", ALPHAS, gappy, value, folds)

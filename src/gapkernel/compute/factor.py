@@ -63,19 +63,17 @@ class FactorEngine(ExpectedRBFEngine):
 
     def __init__(self, left, right, gamma, scale_left, scale_right):
         self.gamma, self.symmetric = float(gamma), right is None
-        training = left if right is None else right
-        centre = training.means.mean(axis=0) if len(training) else 0.0
         self.shares = _shares(left.loadings, left.noise, self.gamma)
         self._scratch_size, self._worker = TILE**2 * self.shares.n_slots, threading.local()
         self.starts = row_starts(2 * self.shares.n_factors)
-        self.left, self.order_left = _lay_out(left, self.gamma, centre)
+        self.left, self.order_left = _lay_out(left, self.gamma)
         self.scale_left = scale_left[self.order_left]
         self.edges_left = _edges(len(left))
         if self.symmetric:
             self.right, self.order_right, self.edges_right = self.left, self.order_left, self.edges_left
             self.scale_right = self.scale_left
         else:
-            self.right, self.order_right = _lay_out(right, self.gamma, centre)
+            self.right, self.order_right = _lay_out(right, self.gamma)
             self.scale_right, self.edges_right = scale_right[self.order_right], _edges(len(right))
 
     def _scratch(self):
@@ -106,15 +104,14 @@ def _edges(n_rows) -> list[tuple[int, int]]:
     return list(pairwise([*range(0, n_rows, TILE), n_rows]))
 
 
-def _lay_out(rows, gamma, centre) -> tuple[FactorSide, np.ndarray]:
+def _lay_out(rows, gamma) -> tuple[FactorSide, np.ndarray]:
     w1, w2 = _weights(rows.noise, gamma)
     upper = np.triu_indices(rows.loadings.shape[1])
     systems = rows.precision + 2.0 * gamma * _products(rows.gaps * w1, rows.loadings)
-    means = rows.means - centre
     side = FactorSide(
-        means=_groups(means),
+        means=_groups(rows.means),
         weights=_groups(np.where(rows.gaps[rows.law], w2, w1)),
-        points=means,
+        points=np.ascontiguousarray(rows.means),
         pattern=np.ascontiguousarray(rows.law),
         words=pack_words(rows.gaps),
         n_gaps=rows.gaps.sum(axis=1),
