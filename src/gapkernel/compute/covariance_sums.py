@@ -3,8 +3,8 @@
 import numpy as np
 
 from gapkernel.compute.config import get_config, thread_count
-from gapkernel.compute.kernel_moments import bumps, curvatures, weighted_covariance
-from gapkernel.compute.shared_moments import TOGETHER, frames, log_means, shared_sums
+from gapkernel.compute.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
+from gapkernel.compute.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
 from gapkernel.compute.side import lay_out
 from gapkernel.compute.tasks import run_tasks
 
@@ -49,38 +49,39 @@ def _tasks(left, n):
 def _sharing_pays(side, gaps):
     """Whether systems of the shared gaps, one for each pattern and row, cost less than those of all gaps for each pair."""
     sizes = (side.position[:, gaps] >= 0).sum(axis=1)
-    return 4.0 * len(sizes) * np.mean(sizes.astype(float) ** 3) < len(side.pattern) * len(gaps) ** 3
+    return 8.0 * np.sum(sizes.astype(float) ** 3) < len(side.pattern) * len(gaps) ** 3
 
 
 def _by_pair(side, order, means, gaps, values, directions, gamma, vectors, matrix):
     root = np.ascontiguousarray(directions * np.sqrt(values))
-    curvature = curvatures(side, gaps, root)
-    sums = []
-    for mean, own in zip(means, vectors, strict=True):
-        base, pull = bumps(side, mean, gamma)
-        sums.append(weighted_covariance(order, base, root.T @ pull[gaps], curvature, gamma, own, matrix))
-    return np.array(sums)
+    base, pull = _around(side, means, gaps, gamma)
+    slope, curvature = root.T @ pull, curvatures(side, gaps, root)
+    bumps = Bumps(order, base, slope, log_means(base, slope, curvature, gamma), vectors)
+    return weighted_covariances(bumps, curvature, gamma, matrix)
 
 
 def _by_pattern(side, order, means, gaps, values, directions, gamma, vectors, matrix):
-    used = np.unique(side.pattern)
-    patterns = used[np.argsort((side.position[used][:, gaps] >= 0).sum(axis=1), kind="stable")]
-    rank = np.empty(len(side.log_det), np.int64)
-    rank[patterns] = np.arange(len(patterns))
-    sequence = np.argsort(rank[side.pattern], kind="stable")
-    pattern = rank[side.pattern[sequence]]
-    one, two = 1.0 + 2.0 * gamma * values, 1.0 + 4.0 * gamma * values  # D for the mean of a value and of a product
-    root_one, root_two = (np.ascontiguousarray(directions * np.sqrt(values / d)) for d in (one, two))
-    of_means = frames(side, patterns, gaps, root_one, gamma)
-    of_products = frames(side, patterns, gaps, root_two, gamma)
-    base, slope, log_mean = [], [], []
-    for mean in means:
-        own, pull = bumps(side, mean, gamma)
-        own, pull = own[sequence], pull[np.ix_(gaps, sequence)]
-        base.append(own)
-        slope.append(root_two.T @ pull)
-        log_mean.append(log_means(pattern, own, root_one.T @ pull, *of_means, np.log(one).sum(), gamma))
-    return shared_sums(
-        pattern, order[sequence], np.array(base), np.array(slope), np.array(log_mean), *of_products,
-        np.log(two).sum(), gamma, np.ascontiguousarray(vectors[:, :, sequence]), matrix,
-    )  # fmt: skip
+    sizes = (side.position[:, gaps] >= 0).sum(axis=1)
+    patterns = np.argsort(sizes, kind="stable")
+    rank = np.argsort(patterns)[side.pattern]
+    sequence = np.argsort(rank, kind="stable")
+    pattern = rank[sequence]
+    base, pull = _around(side, means, gaps, gamma)
+    base, pull = base[:, sequence], pull[:, :, sequence]
+
+    def framed(d, share):
+        root = np.ascontiguousarray(directions * np.sqrt(values / d))
+        frames = frames_of(side, patterns, gaps, root, gamma)
+        return frames._replace(log_det=frames.log_det + share * np.log(d).sum()), root.T @ pull
+
+    frames, slope = framed(1.0 + 2.0 * gamma * values, 1.0)
+    log_mean = shared_log_means(pattern, frames, base, slope, gamma)
+    frames, slope = framed(1.0 + 4.0 * gamma * values, 0.5)
+    bumps = Bumps(order[sequence], base, slope, log_mean, np.ascontiguousarray(vectors[:, :, sequence]))
+    return shared_covariances(pattern, frames, bumps, gamma, matrix)
+
+
+def _around(side, means, gaps, gamma):
+    """The bases (T, n) and the pulls on the gaps (T, p, n)."""
+    both = [base_and_pull(side, mean, gamma) for mean in means]
+    return np.array([base for base, _ in both]), np.array([pull[gaps] for _, pull in both])

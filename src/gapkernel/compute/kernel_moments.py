@@ -6,18 +6,33 @@ law, m + R z with a standard normal z on its gaps, they vary together:
     log e_i = base_i + 2 gamma slope_i'z - gamma z'curvature_i z,
 
 so every moment of products is a Gaussian integral over z. A weighted sum of all covariances is what a predictive
-variance needs; the matrix of them is never held. Here each pair of training rows has its own system of the size of the
-gaps; `shared_moments` does the same with smaller ones.
+variance needs; the matrix of them is never held. New rows with the same law share the curvatures, so all of them need
+the same systems, one of the size of the gaps for each pair of training rows; `shared_moments` has smaller ones.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.elimination import ARITHMETIC, LANES, eliminate_symmetric
+from gapkernel.compute.elimination import ARITHMETIC, LANES, add_solved, factor
+
+
+class Bumps(NamedTuple):
+    """The kernel values of n training rows around T new rows with the same law, and the weights of their covariances.
+
+    The weight of the pair (i, j) is v_i'v_j - matrix_ij, i being row ``place[i]`` of a symmetric matrix.
+    """
+
+    place: np.ndarray  # (n,)
+    base: np.ndarray  # (T, n)
+    slope: np.ndarray  # (T, p, n)
+    log_mean: np.ndarray  # (T, n) log E e_i
+    vectors: np.ndarray  # (T, k, n)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def bumps(side, mean, gamma):
+def base_and_pull(side, mean, gamma):
     """base (n,) and pull (d, n) of the rows of ``side`` around ``mean``.
 
     With B_i = (I + 2 gamma Sigma_i)^-1 the pull is B_i(m_i - m), the base -1/2 log |B_i^-1| - gamma (m_i - m)'B_i(m_i - m)
@@ -71,60 +86,74 @@ def curvatures(side, gaps, root):
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def weighted_covariance(place, base, slope, curvature, gamma, vectors, matrix):
-    """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j), one number.
-
-    Row i, column i of ``vectors`` (k, n), is row ``place[i]`` of the symmetric ``matrix``.
-    """
-    p, n = slope.shape
+def log_means(base, slope, curvature, gamma):
+    """log E e_i (T, n)."""
+    n_new, p, n = slope.shape
     system, vector = np.empty((p, p, LANES)), np.empty((p, LANES))
-    value, log_det = np.empty(LANES), np.empty(LANES)
-    log_mean = np.empty(n)
+    value, log_det, out = np.empty(LANES), np.empty(LANES), np.empty((n_new, n))
     for j0 in range(0, n, LANES):
-        _load(slope, curvature, gamma, -1, j0, system, vector)
-        eliminate_symmetric(system, vector, p, value, log_det)
-        for lane in range(min(LANES, n - j0)):
-            log_mean[j0 + lane] = base[j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
-    total = 0.0
+        used = min(LANES, n - j0)
+        _load(curvature, gamma, -1, j0, used, system)
+        factor(system, p, log_det)
+        for t in range(n_new):
+            value[:], vector[:] = 0.0, 0.0
+            vector[:, :used] = slope[t, :, j0 : j0 + used]
+            add_solved(system, vector, p, value)
+            for lane in range(used):
+                out[t, j0 + lane] = base[t, j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def weighted_covariances(bumps, curvature, gamma, matrix):
+    """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) for each new row."""
+    n_new, p, n = bumps.slope.shape
+    system, vector = np.empty((p, p, LANES)), np.zeros((p, LANES))
+    value, log_det = np.empty(LANES), np.empty(LANES)
+    mean, totals = np.exp(bumps.log_mean), np.zeros(n_new)
     for i in range(n):
         for j0 in range(0, i + 1, LANES):
-            _load(slope, curvature, gamma, i, j0, system, vector)
-            eliminate_symmetric(system, vector, p, value, log_det)
-            for lane in range(min(LANES, i + 1 - j0)):
-                j = j0 + lane
-                log_product = base[i] + base[j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
-                weight = -matrix[place[i], place[j]]
-                for k in range(vectors.shape[0]):
-                    weight += vectors[k, i] * vectors[k, j]
-                total += (weight if i == j else 2.0 * weight) * difference(log_product, log_mean[i] + log_mean[j])
+            used = min(LANES, i + 1 - j0)
+            _load(curvature, gamma, i, j0, used, system)
+            factor(system, p, log_det)
+            for t in range(n_new):
+                value[:] = 0.0
+                for r in range(p):
+                    for lane in range(used):
+                        vector[r, lane] = bumps.slope[t, r, i] + bumps.slope[t, r, j0 + lane]
+                add_solved(system, vector, p, value)
+                totals[t] += add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix)
+    return totals
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix):
+    """The part of new row t's sum that comes from rows i and j0, j0 + 1, ..., each pair counted both ways."""
+    total, row = 0.0, bumps.place[i]
+    base_i, log_mean_i, mean_i = bumps.base[t, i], bumps.log_mean[t, i], mean[t, i]
+    for lane in range(used):
+        j = j0 + lane
+        weight = -matrix[row, bumps.place[j]]
+        for k in range(bumps.vectors.shape[1]):
+            weight += bumps.vectors[t, k, i] * bumps.vectors[t, k, j]
+        log_product = base_i + bumps.base[t, j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
+        excess, product = log_product - log_mean_i - bumps.log_mean[t, j], mean_i * mean[t, j]
+        # the second form where e^excess could overflow; there nothing cancels
+        covariance = product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
+        total += (weight if i == j else 2.0 * weight) * covariance
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _load(slope, curvature, gamma, i, j0, system, vector):
-    """I + 2 gamma (W_i + W_j) and s_i + s_j for rows j0, j0 + 1, ... in their lanes; row i = -1 has none of its own."""
-    p, n = slope.shape
-    lanes = vector.shape[1]
-    used = min(lanes, n - j0)
+def _load(curvature, gamma, i, j0, used, system):
+    """I + 2 gamma (W_i + W_j) for rows j0, j0 + 1, ... in their lanes; row i = -1 has none of its own."""
+    p, lanes = system.shape[1:]
     for r in range(p):
-        own = slope[r, i] if i >= 0 else 0.0
-        for lane in range(used):
-            vector[r, lane] = own + slope[r, j0 + lane]
         for s in range(r, p):
             constant = 2.0 * gamma * curvature[r, s, i] if i >= 0 else 0.0
             if r == s:
                 constant += 1.0
             for lane in range(used):
                 system[r, s, lane] = constant + 2.0 * gamma * curvature[r, s, j0 + lane]
-        for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
-            vector[r, lane] = 0.0
-            for s in range(r, p):
+            for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
                 system[r, s, lane] = 1.0 if r == s else 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def difference(log_a, log_b):
-    """exp(log_a) - exp(log_b) without cancellation or overflow."""
-    if log_a >= log_b:
-        return -np.exp(log_a) * np.expm1(log_b - log_a)
-    return np.exp(log_b) * np.expm1(log_a - log_b)

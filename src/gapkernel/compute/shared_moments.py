@@ -16,31 +16,39 @@ Woodbury's identity leaves a system of the size of the smaller frame:
 Frames and I - C'C depend on patterns only; complete training rows have empty frames and cost a matrix product.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from gapkernel.compute.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.elimination import ARITHMETIC, LANES
+from gapkernel.compute.elimination import ARITHMETIC, LANES, add_solved, factor
+from gapkernel.compute.kernel_moments import add_up
 
 DEPENDENT = 1e-14
 """A direction of I - B_q with less than this share of its own variance is rounding."""
 
 TOGETHER = 16
-"""Rows of a pattern, and new rows of a law, that share one factor; more would save little and take more memory."""
+"""Training rows whose matrix products are one, and new rows that share a factor; more would take memory and save little."""
+
+
+class Frames(NamedTuple):
+    """The frames Y_q of all patterns, one below another."""
+
+    start: np.ndarray  # where each begins; one entry more than there are patterns
+    rows: np.ndarray  # (start[-1], p)
+    log_det: np.ndarray  # log |L_q L_q'|
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def frames(side, patterns, gaps, root, gamma):
-    """Where the frame Y_q of each of ``patterns`` begins, all of them one below another, and log |L_q L_q'|.
-
-    ``root`` is Q, its rows the ``gaps`` of the new rows.
-    """
+def frames_of(side, patterns, gaps, root, gamma):
+    """The frames of ``patterns``; ``root`` is Q, its rows the ``gaps`` of the new rows."""
     p = gaps.shape[0]
     n_patterns, n_shared = len(patterns), 0
     for q in patterns:
         for column in gaps:
             n_shared += side.position[q, column] >= 0
-    start, frame, log_det = np.zeros(n_patterns + 1, np.int64), np.empty((n_shared, p)), np.empty(n_patterns)
+    start, rows, log_det = np.zeros(n_patterns + 1, np.int64), np.empty((n_shared, p)), np.empty(n_patterns)
     shared = np.empty(p, np.int64)
     for k in range(n_patterns):
         q, size = patterns[k], 0
@@ -65,156 +73,134 @@ def frames(side, patterns, gaps, root, gamma):
         for s in range(p):
             column = z[:, s].copy()
             solve_in_place(remaining, size, column)
-            frame[start[k] : start[k + 1], s] = np.sqrt(2.0 * gamma) * column
-    return start, frame, log_det
+            rows[start[k] : start[k + 1], s] = np.sqrt(2.0 * gamma) * column
+    return Frames(start, rows, log_det)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def own_projections(pattern, slope, start, frame):
+def own_projections(pattern, frames, slope):
     """Y_q t_i of each row i on the frame of its own pattern, one row after another, and where each begins."""
-    p, n = slope.shape
+    n_new, p, n = slope.shape
     begin = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        begin[i + 1] = begin[i] + start[pattern[i] + 1] - start[pattern[i]]
-    out = np.zeros(begin[n])
-    for i in range(n):
-        for k in range(begin[i + 1] - begin[i]):
-            for s in range(p):
-                out[begin[i] + k] += frame[start[pattern[i]] + k, s] * slope[s, i]
+    begin[1:] = np.cumsum(frames.start[pattern + 1] - frames.start[pattern])
+    out = np.zeros((n_new, begin[n]))
+    for t in range(n_new):
+        for i in range(n):
+            first = frames.start[pattern[i]]
+            for k in range(begin[i + 1] - begin[i]):
+                for s in range(p):
+                    out[t, begin[i] + k] += frames.rows[first + k, s] * slope[t, s, i]
     return out, begin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_means(pattern, base, slope, start, frame, log_det, log_det_d, gamma):
-    """log E e_i for each row i: N is I + 2 gamma W_q alone, and D is I + 2 gamma diag(l)."""
-    along, begin = own_projections(pattern, slope, start, frame)
-    out = np.empty(len(base))
-    for i in range(len(base)):
-        squared = np.sum(slope[:, i] ** 2) + np.sum(along[begin[i] : begin[i + 1]] ** 2)
-        out[i] = base[i] + 2.0 * gamma * gamma * squared - 0.5 * (log_det[pattern[i]] + log_det_d)
+def shared_log_means(pattern, frames, base, slope, gamma):
+    """log E e_i (T, n): N is I + 2 gamma W_q alone, D is I + 2 gamma diag(l), and ``frames.log_det`` has its log |D|."""
+    own, begin = own_projections(pattern, frames, slope)
+    out = np.empty_like(base)
+    for t in range(base.shape[0]):
+        for i in range(base.shape[1]):
+            squared = np.sum(slope[t, :, i] ** 2) + np.sum(own[t, begin[i] : begin[i + 1]] ** 2)
+            out[t, i] = base[t, i] + 2.0 * gamma * gamma * squared - 0.5 * frames.log_det[pattern[i]]
     return out
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def shared_sums(pattern, place, base, slope, log_mean, start, frame, log_det, log_det_d, gamma, vectors, matrix):
-    """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) for each of T new rows of one law.
+def shared_covariances(pattern, frames, bumps, gamma, matrix):
+    """`weighted_covariances` from the slopes D^-1/2 s; ``frames.log_det`` has half of log |D|.
 
-    Row i of ``pattern`` (n,), ``base`` (T, n), ``slope`` (T, p, n) of D^-1/2 s, ``log_mean`` (T, n) and ``vectors``
-    (T, k, n) is row ``place[i]`` of the symmetric ``matrix``. Rows are sorted by pattern, and patterns by the size of
-    their frame.
+    Rows are sorted by their ``pattern``, and patterns by the size of their frame.
     """
+    start, slope = frames.start, bumps.slope
     n_new, _, n = slope.shape
     widest = start[pattern[n - 1] + 1] - start[pattern[n - 1]]
     cross, system = np.empty((widest, widest, LANES)), np.empty((widest, widest, LANES))
     v, u = np.zeros((widest, LANES)), np.zeros((widest, LANES))
-    squared, log_root = np.zeros(LANES), np.empty(LANES)
-    mean, norm, totals = np.exp(log_mean), np.sum(slope**2, axis=1), np.zeros(n_new)
-    own, own_start = own_projections(pattern, slope[0], start, frame)
-    own = np.empty((n_new, len(own)))
-    for t in range(n_new):
-        own[t] = own_projections(pattern, slope[t], start, frame)[0]
-    begin = 0
-    while begin < n:
-        q, end = pattern[begin], begin + 1
-        while end < n and end - begin < TOGETHER and pattern[end] == q:
-            end += 1
-        size_q, known = start[q + 1] - start[q], start[q + 1]
-        y_q, others = frame[start[q] : known], frame[:known].T  # the frames of this pattern and of those before it
-        across = y_q @ others
-        along, inner = np.empty((n_new, size_q, end)), np.empty((n_new, end - begin, end))
-        beside = np.empty((n_new, end - begin, known))
+    value, log_det = np.zeros(LANES), np.empty(LANES)
+    mean, norm, totals = np.exp(bumps.log_mean), np.sum(slope**2, axis=1), np.zeros(n_new)
+    own, own_start = own_projections(pattern, frames, slope)
+    for first in range(0, n, TOGETHER):
+        stop = min(first + TOGETHER, n)
+        top, known = start[pattern[first]], start[pattern[stop - 1] + 1]
+        here, before = frames.rows[top:known], frames.rows[:known].T  # frames of these rows, and of all up to these
+        across = here @ before
+        along, inner = np.empty((n_new, known - top, n)), np.empty((n_new, stop - first, n))
+        beside = np.empty((n_new, stop - first, known))
         for t in range(n_new):
-            before = np.ascontiguousarray(slope[t, :, :end])
-            mine = np.ascontiguousarray(slope[t, :, begin:end].T)
-            along[t], inner[t], beside[t] = y_q @ before, mine @ before, mine @ others
-        for j0 in range(0, end, LANES):
-            used = min(LANES, end - j0)
-            size = start[pattern[j0 + used - 1] + 1] - start[pattern[j0 + used - 1]]
-            _load(across, pattern, start, j0, used, size_q, size, cross, system)
-            _factor(system, size, log_root)
-            for lane in range(used):
-                log_root[lane] += 0.5 * (log_det[q] + log_det[pattern[j0 + lane]] + log_det_d)
-            for t in range(n_new):
-                for i in range(max(begin, j0), end):
-                    for lane in range(used):
-                        squared[lane] = norm[t, i] + norm[t, j0 + lane] + 2.0 * inner[t, i - begin, j0 + lane]
-                    for k in range(size_q):
+            mine = np.ascontiguousarray(slope[t, :, first:stop].T)
+            np.dot(here, slope[t], along[t])
+            np.dot(mine, slope[t], inner[t])
+            np.dot(mine, before, beside[t])
+        begin = first
+        while begin < stop:
+            q, end = pattern[begin], begin + 1
+            while end < stop and pattern[end] == q:
+                end += 1
+            low, high = start[q] - top, start[q + 1] - top
+            for j0 in range(0, end, LANES):
+                used = min(LANES, end - j0)
+                size = start[pattern[j0 + used - 1] + 1] - start[pattern[j0 + used - 1]]
+                _load(across[low:high], pattern, start, j0, used, size, cross, system)
+                factor(system, size, log_det)
+                for lane in range(used):
+                    log_det[lane] += frames.log_det[q] + frames.log_det[pattern[j0 + lane]]
+                for t in range(n_new):
+                    for i in range(max(begin, j0), end):
                         for lane in range(used):
-                            v[k, lane] = along[t, k, i] + along[t, k, j0 + lane]
-                    for lane in range(used):
-                        at, size_r = start[pattern[j0 + lane]], own_start[j0 + lane + 1] - own_start[j0 + lane]
-                        for k in range(size_r):
-                            u[k, lane] = beside[t, i - begin, at + k] + own[t, own_start[j0 + lane] + k]
-                        for k in range(size_r, size):
-                            u[k, lane] = 0.0
-                    _add_frames(cross, system, v, u, size_q, size, squared)
-                    for lane in range(min(used, i + 1 - j0)):
-                        j = j0 + lane
-                        log_product = base[t, i] + base[t, j] + 2.0 * gamma * gamma * squared[lane] - log_root[lane]
-                        weight = -matrix[place[i], place[j]]
-                        for k in range(vectors.shape[1]):
-                            weight += vectors[t, k, i] * vectors[t, k, j]
-                        excess, product = log_product - log_mean[t, i] - log_mean[t, j], mean[t, i] * mean[t, j]
-                        # the second form where e^excess would overflow; there nothing cancels
-                        covariance = product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
-                        totals[t] += (weight if i == j else 2.0 * weight) * covariance
-        begin = end
+                            value[lane] = norm[t, i] + norm[t, j0 + lane] + 2.0 * inner[t, i - first, j0 + lane]
+                        for k in range(low, high):
+                            for lane in range(used):
+                                v[k - low, lane] = along[t, k, i] + along[t, k, j0 + lane]
+                        for lane in range(used):
+                            at, of_j = start[pattern[j0 + lane]], own_start[j0 + lane]
+                            size_r = own_start[j0 + lane + 1] - of_j
+                            for k in range(size):
+                                u[k, lane] = beside[t, i - first, at + k] + own[t, of_j + k] if k < size_r else 0.0
+                        _add_frames(cross, system, v, u, high - low, size, value)
+                        last = min(used, i + 1 - j0)
+                        totals[t] += add_up(bumps, mean, t, i, j0, last, value, log_det, gamma, matrix)
+            begin = end
     return totals
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _load(across, pattern, start, j0, used, size_q, size, cross, system):
+def _add_frames(cross, system, v, u, size_q, size, value):
+    """Add v'v + (u + C'v)'(I - C'C)^-1 (u + C'v) to ``value``; ``u`` is overwritten."""
+    lanes = value.shape[0]
+    for a in range(size_q):
+        for lane in range(lanes):
+            value[lane] += v[a, lane] * v[a, lane]
+        for b in range(size):
+            for lane in range(lanes):
+                u[b, lane] += cross[a, b, lane] * v[a, lane]
+    add_solved(system, u, size, value)
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def _load(across, pattern, start, j0, used, size, cross, system):
     """C and the upper triangle of I - C'C for rows j0, j0 + 1, ... in their lanes; no frame is I, as are lanes left."""
-    lanes = cross.shape[2]
-    for lane in range(lanes):
-        r = pattern[j0 + lane] if lane < used else -1
-        size_r = start[r + 1] - start[r] if lane < used else 0
-        for a in range(size_q):
-            for b in range(size):
-                cross[a, b, lane] = across[a, start[r] + b] if b < size_r else 0.0
+    lanes, size_q = cross.shape[2], across.shape[0]
+    at, sizes = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    for lane in range(used):
+        at[lane] = start[pattern[j0 + lane]]
+        sizes[lane] = start[pattern[j0 + lane] + 1] - at[lane]
+    for a in range(size_q):
+        for b in range(size):
+            for lane in range(lanes):
+                cross[a, b, lane] = across[a, at[lane] + b] if b < sizes[lane] else 0.0
     for b in range(size):
         for other in range(b, size):
             for lane in range(lanes):
                 system[b, other, lane] = 1.0 if b == other else 0.0
-            for a in range(size_q):
+            rest = size_q % 4
+            for a in range(rest):
                 for lane in range(lanes):
                     system[b, other, lane] -= cross[a, b, lane] * cross[a, other, lane]
-
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _factor(system, size, log_root):
-    """Overwrite the upper triangle by U with U'U = system, the diagonal inverted; ``log_root`` is half log |system|."""
-    lanes = log_root.shape[0]
-    log_root[:] = 0.0
-    for k in range(size):
-        for lane in range(lanes):
-            log_root[lane] += 0.5 * np.log(system[k, k, lane])
-        for lane in range(lanes):
-            system[k, k, lane] = 1.0 / np.sqrt(system[k, k, lane])
-        for r in range(k + 1, size):
-            for lane in range(lanes):
-                system[k, r, lane] *= system[k, k, lane]
-        for r in range(k + 1, size):
-            for s in range(r, size):
+            for a in range(rest, size_q, 4):  # four at a time: the system is loaded and stored less often
                 for lane in range(lanes):
-                    system[r, s, lane] -= system[k, r, lane] * system[k, s, lane]
-
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _add_frames(cross, system, v, u, size_q, size, squared):
-    """Add v'v + (u + C'v)'(I - C'C)^-1 (u + C'v) to ``squared``; ``u`` is overwritten."""
-    lanes = squared.shape[0]
-    for a in range(size_q):
-        for lane in range(lanes):
-            squared[lane] += v[a, lane] * v[a, lane]
-        for b in range(size):
-            for lane in range(lanes):
-                u[b, lane] += cross[a, b, lane] * v[a, lane]
-    for k in range(size):
-        for lane in range(lanes):
-            u[k, lane] *= system[k, k, lane]
-        for lane in range(lanes):
-            squared[lane] += u[k, lane] * u[k, lane]
-        for r in range(k + 1, size):
-            for lane in range(lanes):
-                u[r, lane] -= system[k, r, lane] * u[k, lane]
+                    system[b, other, lane] -= (
+                        cross[a, b, lane] * cross[a, other, lane]
+                        + cross[a + 1, b, lane] * cross[a + 1, other, lane]
+                        + cross[a + 2, b, lane] * cross[a + 2, other, lane]
+                        + cross[a + 3, b, lane] * cross[a + 3, other, lane]
+                    )
