@@ -47,7 +47,7 @@ def _tasks(left, n):
 
 
 def _sharing_pays(side, gaps):
-    """Whether systems of the shared gaps, one for each pattern and row, cost less than those of all gaps for each pair."""
+    """Whether systems of the shared gaps, for each pattern and row, cost less than those of all gaps for each pair."""
     sizes = (side.position[:, gaps] >= 0).sum(axis=1)
     return 8.0 * np.sum(sizes.astype(float) ** 3) < len(side.pattern) * len(gaps) ** 3
 

@@ -35,8 +35,8 @@ class Bumps(NamedTuple):
 def base_and_pull(side, mean, gamma):
     """base (n,) and pull (d, n) of the rows of ``side`` around ``mean``.
 
-    With B_i = (I + 2 gamma Sigma_i)^-1 the pull is B_i(m_i - m), the base -1/2 log |B_i^-1| - gamma (m_i - m)'B_i(m_i - m)
-    and the slope R' times the pull on the gaps.
+    With B_i = (I + 2 gamma Sigma_i)^-1 the pull is B_i(m_i - m), the base -1/2 log |B_i^-1| - gamma (m_i - m)' times
+    the pull, and the slope R' times the pull on the gaps.
     """
     d, n = side.means.shape
     base, pull = np.empty(n), np.empty((d, n))
@@ -89,15 +89,17 @@ def curvatures(side, gaps, root):
 def log_means(base, slope, curvature, gamma):
     """log E e_i (T, n)."""
     n_new, p, n = slope.shape
-    system, vector = np.empty((p, p, LANES)), np.empty((p, LANES))
+    system, vector = np.empty((p, p, LANES)), np.zeros((p, LANES))
     value, log_det, out = np.empty(LANES), np.empty(LANES), np.empty((n_new, n))
     for j0 in range(0, n, LANES):
         used = min(LANES, n - j0)
         _load(curvature, gamma, -1, j0, used, system)
         factor(system, p, log_det)
         for t in range(n_new):
-            value[:], vector[:] = 0.0, 0.0
-            vector[:, :used] = slope[t, :, j0 : j0 + used]
+            value[:] = 0.0
+            for r in range(p):
+                for lane in range(used):
+                    vector[r, lane] = slope[t, r, j0 + lane]
             add_solved(system, vector, p, value)
             for lane in range(used):
                 out[t, j0 + lane] = base[t, j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]

@@ -29,7 +29,7 @@ DEPENDENT = 1e-14
 """A direction of I - B_q with less than this share of its own variance is rounding."""
 
 TOGETHER = 16
-"""Training rows whose matrix products are one, and new rows that share a factor; more would take memory and save little."""
+"""Training rows in one matrix product, and new rows that share a factor; more would take memory and save little."""
 
 
 class Frames(NamedTuple):
@@ -67,13 +67,23 @@ def frames_of(side, patterns, gaps, root, gamma):
         z = np.zeros((size, p))
         for r in range(size):
             for s in range(r + 1):
-                z[s] += rest[r, s] * root[shared[r]]
-        remaining = np.eye(size) - 2.0 * gamma * (z @ z.T)
+                for column in range(p):
+                    z[s, column] += rest[r, s] * root[shared[r], column]
+        remaining = np.empty((size, size))  # I - 2 gamma Z_q Z_q'
+        for r in range(size):
+            for s in range(r + 1):
+                total = 0.0
+                for column in range(p):
+                    total += z[r, column] * z[s, column]
+                remaining[r, s] = (1.0 if r == s else 0.0) - 2.0 * gamma * total
         log_det[k] = factor_in_place(remaining, size, 0.0)
-        for s in range(p):
-            column = z[:, s].copy()
-            solve_in_place(remaining, size, column)
-            rows[start[k] : start[k + 1], s] = np.sqrt(2.0 * gamma) * column
+        solved = np.empty(size)
+        for column in range(p):
+            for r in range(size):
+                solved[r] = np.sqrt(2.0 * gamma) * z[r, column]
+            solve_in_place(remaining, size, solved)
+            for r in range(size):
+                rows[start[k] + r, column] = solved[r]
     return Frames(start, rows, log_det)
 
 
@@ -82,7 +92,8 @@ def own_projections(pattern, frames, slope):
     """Y_q t_i of each row i on the frame of its own pattern, one row after another, and where each begins."""
     n_new, p, n = slope.shape
     begin = np.zeros(n + 1, np.int64)
-    begin[1:] = np.cumsum(frames.start[pattern + 1] - frames.start[pattern])
+    for i in range(n):
+        begin[i + 1] = begin[i] + frames.start[pattern[i] + 1] - frames.start[pattern[i]]
     out = np.zeros((n_new, begin[n]))
     for t in range(n_new):
         for i in range(n):
@@ -95,12 +106,16 @@ def own_projections(pattern, frames, slope):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shared_log_means(pattern, frames, base, slope, gamma):
-    """log E e_i (T, n): N is I + 2 gamma W_q alone, D is I + 2 gamma diag(l), and ``frames.log_det`` has its log |D|."""
+    """log E e_i (T, n): N is I + 2 gamma W_q, D is I + 2 gamma diag(l), and ``frames.log_det`` has its log |D|."""
     own, begin = own_projections(pattern, frames, slope)
     out = np.empty_like(base)
     for t in range(base.shape[0]):
         for i in range(base.shape[1]):
-            squared = np.sum(slope[t, :, i] ** 2) + np.sum(own[t, begin[i] : begin[i + 1]] ** 2)
+            squared = 0.0
+            for s in range(slope.shape[1]):
+                squared += slope[t, s, i] ** 2
+            for k in range(begin[i], begin[i + 1]):
+                squared += own[t, k] ** 2
             out[t, i] = base[t, i] + 2.0 * gamma * gamma * squared - 0.5 * frames.log_det[pattern[i]]
     return out
 
@@ -117,7 +132,11 @@ def shared_covariances(pattern, frames, bumps, gamma, matrix):
     cross, system = np.empty((widest, widest, LANES)), np.empty((widest, widest, LANES))
     v, u = np.zeros((widest, LANES)), np.zeros((widest, LANES))
     value, log_det = np.zeros(LANES), np.empty(LANES)
-    mean, norm, totals = np.exp(bumps.log_mean), np.sum(slope**2, axis=1), np.zeros(n_new)
+    mean, totals, norm = np.exp(bumps.log_mean), np.zeros(n_new), np.zeros((n_new, n))
+    for t in range(n_new):
+        for s in range(slope.shape[1]):
+            for i in range(n):
+                norm[t, i] += slope[t, s, i] ** 2
     own, own_start = own_projections(pattern, frames, slope)
     for first in range(0, n, TOGETHER):
         stop = min(first + TOGETHER, n)

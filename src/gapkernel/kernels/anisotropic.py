@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import clone
 
-from gapkernel.compute.expected_rbf_gradient import length_scale_sums
 from gapkernel.compute.covariance_sums import covariance_sums
+from gapkernel.compute.expected_rbf_gradient import length_scale_sums
 from gapkernel.kernels.rbf import ExpectedRBF, _gamma_of
 from gapkernel.rows import GaussianRows
 
