@@ -71,7 +71,7 @@ def test_a_hyperparameter_at_its_bound_is_named():
 
 @pytest.mark.parametrize("slope", [1.0, 1e-3])
 def test_a_search_that_fails_is_said_if_a_slope_is_left(slope):
-    """No step goes down, as if rounding hid it; the second coordinate rests at its bound, where its slope is no loss."""
+    """No step goes down, as if rounding hid it; the second coordinate rests at its bound, where its slope is none."""
     start, bounds = np.array([1.0, -5.0]), [(-5.0, 5.0)] * 2
 
     def objective(theta):
