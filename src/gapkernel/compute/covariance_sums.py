@@ -40,7 +40,7 @@ def _tasks(left, n):
     """Rows of ``left`` with the same law, their gaps and their covariance, so many that a thread has room for them."""
     for members, gaps, covariance in left.by_pattern():
         if len(gaps):
-            row = 8 * n * (4 * len(gaps) + left.n_features)
+            row = 8 * n * ((4 + 2 * TOGETHER) * len(gaps) + left.n_features)  # at most, with both methods
             step = int(np.clip(get_config().memory_budget // (thread_count() * row), 1, TOGETHER))
             for k in range(0, len(members), step):
                 yield members[k : k + step], gaps, covariance
