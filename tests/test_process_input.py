@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import gapkernel as gk
@@ -68,9 +69,17 @@ def test_a_hyperparameter_at_its_bound_is_named():
     )
 
 
-def test_a_search_that_stops_early_is_said():
-    def uphill(theta):
-        return float(theta @ theta), -theta  # the gradient of another function
+@pytest.mark.parametrize("slope", [1.0, 1e-3])
+def test_a_search_that_fails_is_said_if_a_slope_is_left(slope):
+    """No step goes down, as if rounding hid it; the second coordinate rests at its bound, where its slope is none."""
+    start, bounds = np.array([1.0, -5.0]), [(-5.0, 5.0)] * 2
 
-    with pytest.warns(ConvergenceWarning, match="did not converge"):
-        lbfgs(uphill, np.ones(2), bounds=[(-5.0, 5.0)] * 2)
+    def objective(theta):
+        return 100.0 if np.array_equal(theta, start) else 100.0001, np.array([slope, 1.0])
+
+    assert "ABNORMAL" in minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds).message
+    if slope == 1.0:
+        with pytest.warns(ConvergenceWarning, match="did not converge.*the gradient is still 1"):
+            lbfgs(objective, start, bounds)
+    else:
+        lbfgs(objective, start, bounds)  # a warning would be an error

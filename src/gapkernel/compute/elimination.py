@@ -83,6 +83,43 @@ def eliminate_symmetric(matrix, right, size, value, log_det):
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def factor(matrix, size, log_det):
+    """Overwrite the upper triangle of a positive definite ``matrix`` by U with U'U = matrix, its diagonal inverted, and
+    set ``log_det = log |matrix|``, in each lane: for many right-hand sides, see `add_solved`."""
+    lanes = log_det.shape[0]
+    determinant = np.ones(lanes)
+    log_det[:] = 0.0
+    for k in range(size):
+        _multiply_pivot(matrix, k, determinant, log_det)
+        for lane in range(lanes):
+            matrix[k, k, lane] = 1.0 / np.sqrt(matrix[k, k, lane])
+        for r in range(k + 1, size):
+            for lane in range(lanes):
+                matrix[k, r, lane] *= matrix[k, k, lane]
+        for r in range(k + 1, size):
+            for s in range(r, size):
+                for lane in range(lanes):
+                    matrix[r, s, lane] -= matrix[k, r, lane] * matrix[k, s, lane]
+    for lane in range(lanes):
+        log_det[lane] += np.log(determinant[lane])
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def add_solved(factored, right, size, value):
+    """Add right' matrix^-1 right to ``value`` in each lane, for a matrix that `factor` has factored; ``right`` is
+    overwritten."""
+    lanes = value.shape[0]
+    for k in range(size):
+        for lane in range(lanes):
+            right[k, lane] *= factored[k, k, lane]
+        for lane in range(lanes):
+            value[lane] += right[k, lane] * right[k, lane]
+        for r in range(k + 1, size):
+            for lane in range(lanes):
+                right[r, lane] -= factored[k, r, lane] * right[k, lane]
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
 def sweep(matrix, right, size):
     """Overwrite the upper triangle of a positive definite ``matrix`` by that of -matrix^-1, and ``right`` by
     matrix^-1 right, in each lane: the sweep operator on every pivot in turn."""

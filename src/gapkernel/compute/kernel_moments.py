@@ -6,36 +6,41 @@ law, m + R z with a standard normal z on its gaps, they vary together:
     log e_i = base_i + 2 gamma slope_i'z - gamma z'curvature_i z,
 
 so every moment of products is a Gaussian integral over z. A weighted sum of all covariances is what a predictive
-variance needs; the matrix of them is never held.
+variance needs; the matrix of them is never held. New rows with the same law share the curvatures, so all of them need
+the same systems, one of the size of the gaps for each pair of training rows; `shared_moments` has smaller ones.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.elimination import ARITHMETIC, LANES, eliminate_symmetric
-from gapkernel.compute.side import lay_out
-from gapkernel.compute.tasks import run_tasks
+from gapkernel.compute.elimination import ARITHMETIC, LANES, add_solved, factor
 
 
-def root_of(covariance):
-    """R with R R' = covariance, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+class Bumps(NamedTuple):
+    """The kernel values of n training rows around T new rows with the same law, and the weights of their covariances.
+
+    The weight of the pair (i, j) is v_i'v_j - matrix_ij, i being row ``place[i]`` of a symmetric matrix.
+    """
+
+    place: np.ndarray  # (n,)
+    base: np.ndarray  # (T, n)
+    slope: np.ndarray  # (T, p, n)
+    log_mean: np.ndarray  # (T, n) log E e_i
+    vectors: np.ndarray  # (T, k, n)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def bumps(side, mean, gaps, root, gamma):
-    """base (n,), slope (p, n) and curvature (p, p, n) of the rows of ``side`` around a law with p gaps.
+def base_and_pull(side, mean, gamma):
+    """base (n,) and pull (d, n) of the rows of ``side`` around ``mean``.
 
-    With B_i = (I + 2 gamma Sigma_i)^-1: base is -1/2 log |B_i^-1| - gamma (m_i - m)'B_i(m_i - m), slope is
-    R'B_i(m_i - m) and curvature R'B_i R.
+    With B_i = (I + 2 gamma Sigma_i)^-1 the pull is B_i(m_i - m), the base -1/2 log |B_i^-1| - gamma (m_i - m)' times
+    the pull, and the slope R' times the pull on the gaps.
     """
     d, n = side.means.shape
-    p = gaps.shape[0]
-    base, slope, curvature = np.empty(n), np.zeros((p, n)), np.empty((p, p, n))
-    away, pulled, middle = np.empty(d), np.empty(d), np.empty((p, p))
-    of_pattern = np.empty((p, p))
-    last = -1
+    base, pull = np.empty(n), np.empty((d, n))
+    away, pulled = np.empty(d), np.empty(d)
     for i in range(n):
         q = side.pattern[i]
         begin, size, block = side.gap_start[q], side.gap_start[q + 1] - side.gap_start[q], side.block_start[q]
@@ -49,10 +54,20 @@ def bumps(side, mean, gaps, root, gamma):
         squared = 0.0
         for column in range(d):
             squared += away[column] * pulled[column]
+            pull[column, i] = pulled[column]
         base[i] = -0.5 * side.log_det[q] - gamma * squared
-        for r in range(p):
-            for s in range(p):
-                slope[s, i] += root[r, s] * pulled[gaps[r]]
+    return base, pull
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def curvatures(side, gaps, root):
+    """R'B_i R (p, p, n) of the rows of ``side`` around laws with p gaps."""
+    p, n = gaps.shape[0], side.pattern.shape[0]
+    curvature, middle, of_pattern = np.empty((p, p, n)), np.empty((p, p)), np.empty((p, p))
+    last = -1
+    for i in range(n):
+        q = side.pattern[i]
+        size, block = side.gap_start[q + 1] - side.gap_start[q], side.block_start[q]
         if q != last:  # rows are sorted by pattern
             for r in range(p):
                 at = side.position[q, gaps[r]]
@@ -67,80 +82,80 @@ def bumps(side, mean, gaps, root, gamma):
         for r in range(p):
             for s in range(p):
                 curvature[r, s, i] = of_pattern[r, s]
-    return base, slope, curvature
+    return curvature
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def weighted_covariance(base, slope, curvature, gamma, weights):
-    """sum_ij weights_ij Cov(e_i, e_j) for symmetric ``weights``, one number."""
-    p, n = slope.shape
-    matrix, vector = np.empty((p, p, LANES)), np.empty((p, LANES))
-    value, log_det = np.empty(LANES), np.empty(LANES)
-    log_mean = np.empty(n)
+def log_means(base, slope, curvature, gamma):
+    """log E e_i (T, n)."""
+    n_new, p, n = slope.shape
+    system, vector = np.empty((p, p, LANES)), np.zeros((p, LANES))
+    value, log_det, out = np.empty(LANES), np.empty(LANES), np.empty((n_new, n))
     for j0 in range(0, n, LANES):
-        _load(slope, curvature, gamma, -1, j0, matrix, vector)
-        eliminate_symmetric(matrix, vector, p, value, log_det)
-        for lane in range(min(LANES, n - j0)):
-            log_mean[j0 + lane] = base[j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
-    total = 0.0
+        used = min(LANES, n - j0)
+        _load(curvature, gamma, -1, j0, used, system)
+        factor(system, p, log_det)
+        for t in range(n_new):
+            value[:] = 0.0
+            for r in range(p):
+                for lane in range(used):
+                    vector[r, lane] = slope[t, r, j0 + lane]
+            add_solved(system, vector, p, value)
+            for lane in range(used):
+                out[t, j0 + lane] = base[t, j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def weighted_covariances(bumps, curvature, gamma, matrix):
+    """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) for each new row."""
+    n_new, p, n = bumps.slope.shape
+    system, vector = np.empty((p, p, LANES)), np.zeros((p, LANES))
+    value, log_det = np.empty(LANES), np.empty(LANES)
+    mean, totals = np.exp(bumps.log_mean), np.zeros(n_new)
     for i in range(n):
         for j0 in range(0, i + 1, LANES):
-            _load(slope, curvature, gamma, i, j0, matrix, vector)
-            eliminate_symmetric(matrix, vector, p, value, log_det)
-            for lane in range(min(LANES, i + 1 - j0)):
-                j = j0 + lane
-                log_product = base[i] + base[j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
-                weight = weights[i, j] if i == j else 2.0 * weights[i, j]
-                total += weight * _difference(log_product, log_mean[i] + log_mean[j])
+            used = min(LANES, i + 1 - j0)
+            _load(curvature, gamma, i, j0, used, system)
+            factor(system, p, log_det)
+            for t in range(n_new):
+                value[:] = 0.0
+                for r in range(p):
+                    for lane in range(used):
+                        vector[r, lane] = bumps.slope[t, r, i] + bumps.slope[t, r, j0 + lane]
+                add_solved(system, vector, p, value)
+                totals[t] += add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix)
+    return totals
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix):
+    """The part of new row t's sum that comes from rows i and j0, j0 + 1, ..., each pair counted both ways."""
+    total, row = 0.0, bumps.place[i]
+    base_i, log_mean_i, mean_i = bumps.base[t, i], bumps.log_mean[t, i], mean[t, i]
+    for lane in range(used):
+        j = j0 + lane
+        weight = -matrix[row, bumps.place[j]]
+        for k in range(bumps.vectors.shape[1]):
+            weight += bumps.vectors[t, k, i] * bumps.vectors[t, k, j]
+        log_product = base_i + bumps.base[t, j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
+        excess, product = log_product - log_mean_i - bumps.log_mean[t, j], mean_i * mean[t, j]
+        # the second form where e^excess could overflow; there nothing cancels
+        covariance = product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
+        total += (weight if i == j else 2.0 * weight) * covariance
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _load(slope, curvature, gamma, i, j0, matrix, vector):
-    """I + 2 gamma (W_i + W_j) and s_i + s_j for rows j0, j0 + 1, ... in their lanes; row i = -1 has none of its own."""
-    p, n = slope.shape
-    lanes = vector.shape[1]
-    used = min(lanes, n - j0)
+def _load(curvature, gamma, i, j0, used, system):
+    """I + 2 gamma (W_i + W_j) for rows j0, j0 + 1, ... in their lanes; row i = -1 has none of its own."""
+    p, lanes = system.shape[1:]
     for r in range(p):
-        own = slope[r, i] if i >= 0 else 0.0
-        for lane in range(used):
-            vector[r, lane] = own + slope[r, j0 + lane]
         for s in range(r, p):
             constant = 2.0 * gamma * curvature[r, s, i] if i >= 0 else 0.0
             if r == s:
                 constant += 1.0
             for lane in range(used):
-                matrix[r, s, lane] = constant + 2.0 * gamma * curvature[r, s, j0 + lane]
-        for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
-            vector[r, lane] = 0.0
-            for s in range(r, p):
-                matrix[r, s, lane] = 1.0 if r == s else 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _difference(log_a, log_b):
-    """exp(log_a) - exp(log_b) without cancellation or overflow."""
-    if log_a >= log_b:
-        return -np.exp(log_a) * np.expm1(log_b - log_a)
-    return np.exp(log_b) * np.expm1(log_a - log_b)
-
-
-def covariance_sums(left, right, gamma, weights):
-    """sum_ij weights_ij Cov(e_i, e_j) over the gaps of each row of ``left``, i and j the rows of ``right``.
-
-    ``weights`` is a symmetric matrix, or a function that returns the one of a row of ``left``. Complete rows have 0.
-    """
-    side, order, _ = lay_out(right, gamma, 0.0)
-    fixed = None if callable(weights) else weights[np.ix_(order, order)]
-
-    def total(t):
-        gaps = np.flatnonzero(left.gaps[left.law[t]])
-        root = root_of(left.covariance_of(t)[np.ix_(gaps, gaps)])
-        base, slope, curvature = bumps(side, left.means[t], gaps, root, gamma)
-        own = weights(t)[np.ix_(order, order)] if fixed is None else fixed
-        return weighted_covariance(base, slope, curvature, gamma, own)
-
-    sums = np.zeros(len(left))
-    incomplete = np.flatnonzero(~left.complete)
-    sums[incomplete] = run_tasks(total, incomplete.tolist(), "Integrating over gaps")
-    return sums
+                system[r, s, lane] = constant + 2.0 * gamma * curvature[r, s, j0 + lane]
+            for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
+                system[r, s, lane] = 1.0 if r == s else 0.0

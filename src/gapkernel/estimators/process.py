@@ -133,15 +133,14 @@ class FittedProcess:
         """Mean and variance of each training target given all the others, as `mean` and `variance` would give them."""
         inverse, beta = self._inverse, self.posterior.coefficients
 
-        def without(i):  # bb' - A for the process without row i: both lose their part along column i of A
+        def without(i):  # bb' - A without row i is vv' - A with these v: both lose their part along column i of A
             column = inverse[i]
-            rest = beta - column * (beta[i] / column[i])
-            return np.outer(rest, rest) - (inverse - np.outer(column, column / column[i]))
+            return np.stack([beta - column * (beta[i] / column[i]), column / np.sqrt(column[i])])
 
         precision = inverse.diagonal()
         mean, variance = self.evidence.targets - beta / precision, 1.0 / precision  # (5.12)
         rows = self.evidence.rows
-        spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without)
+        spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without, inverse)
         noise = self.parameters.noise
         return mean, np.maximum(variance - self.evidence.alpha - noise + spread, 0.0) + noise
 
@@ -152,5 +151,6 @@ class FittedProcess:
         """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x."""
         if rows.complete.all():
             return np.zeros(len(rows))
-        weights = np.outer(self.posterior.coefficients, self.posterior.coefficients) - self._inverse
-        return self.parameters.constant**2 * self.kernel.covariance_sums(rows, self.evidence.rows, weights)
+        beta = self.posterior.coefficients[None]
+        sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self._inverse)
+        return self.parameters.constant**2 * sums

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import clone
 
+from gapkernel.compute.covariance_sums import covariance_sums
 from gapkernel.compute.expected_rbf_gradient import length_scale_sums
-from gapkernel.compute.kernel_moments import covariance_sums
 from gapkernel.kernels.rbf import ExpectedRBF, _gamma_of
 from gapkernel.rows import GaussianRows
 
@@ -53,10 +53,12 @@ class AnisotropicRBF(ExpectedRBF):
         np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
         return gram, lambda weights: length_scale_sums(engine, weights * gram)
 
-    def covariance_sums(self, left: GaussianRows, right: GaussianRows, weights) -> np.ndarray:
-        """For each row x of ``left``: sum_ij W_ij Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the rows of ``right``
-        varies with what is missing in x. ``weights`` is W, or a function that returns it for a row of ``left``."""
-        return covariance_sums(self._in_metric(left.dense), self._in_metric(right.dense), self._number(), weights)
+    def covariance_sums(self, left: GaussianRows, right: GaussianRows, vectors, matrix) -> np.ndarray:
+        """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the
+        rows of ``right`` varies with what is missing in x. ``vectors`` is a function that returns the v of a row of
+        ``left``, one v_i in each column."""
+        left, right = self._in_metric(left.dense), self._in_metric(right.dense)
+        return covariance_sums(left, right, self._number(), vectors, matrix)
 
     def _in_metric(self, rows: GaussianRows) -> GaussianRows:
         return rows.scale(self._factors(rows.n_features))

@@ -11,6 +11,13 @@ from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+VALUE_TOLERANCE = 1e7 * np.finfo(float).eps
+"""Share of its value that a step of the search must gain to go on (the default of L-BFGS-B)."""
+
+FLAT = float(np.sqrt(2.0 * VALUE_TOLERANCE))
+"""Share of the value below which a slope promises no more than that: with a curvature, in the logarithms of the
+hyperparameters, of about the size of the value, a slope s has s^2 / (2 value) to gain."""
+
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -60,12 +67,18 @@ def condition(covariance: np.ndarray, targets: np.ndarray) -> Posterior:
 
 
 def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
-    """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low."""
-    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
-    if not result.success:
+    """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low.
+
+    Warns if the search stopped elsewhere. Its line search also gives up at a minimum, once rounding hides any further
+    descent: what counts is the slope that is left.
+    """
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"ftol": VALUE_TOLERANCE})
+    low, high = np.transpose(bounds)
+    slope = np.abs(np.clip(result.x - result.jac, low, high) - result.x).max()  # what the bounds leave of the gradient
+    if not result.success and not slope <= FLAT * max(1.0, abs(result.fun)):
         warnings.warn(
-            f"The search for hyperparameters did not converge: {result.message} Scale the columns and the target, or "
-            f"start elsewhere.",
+            f"The search for hyperparameters did not converge: {result.message}, where the gradient is still "
+            f"{slope:.2g}. Scale the columns and the target, or start elsewhere.",
             ConvergenceWarning,
             stacklevel=2,
         )
