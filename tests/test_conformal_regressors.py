@@ -116,6 +116,25 @@ def test_searches_leave_out_what_their_splits_do(search):
     assert_array_equal(plain.predict(X), search.predict(X))
 
 
+def test_splits_may_be_masks_and_need_not_learn_from_all_other_rows():
+    """A gap between training and test rows keeps rows apart that are alike; the calibration must keep it too."""
+    X, y = problem(0, 40, 0.3)
+    test = np.arange(40) < 20
+    near = (np.arange(40) >= 15) & (np.arange(40) < 25)
+    masks = [(~test & ~near, test), (test & ~near, ~test)]
+    places = [(np.flatnonzero(train), np.flatnonzero(new)) for train, new in masks]
+    search, scores = gk.KernelRidgeCV(alphas=[0.1], gammas=[0.3], conformal=True), []
+    for splits in (masks, places):
+        scores.append(search.set_params(cv=splits).fit(X, y).calibration_.scores)
+    assert_array_equal(*scores)
+    model, expected = search.best_estimator_, np.empty(40)
+    rows = model._laws(X)
+    for train, new in places:
+        learned = clone(model._solver()).fit(model.kernel_.gram(rows.take(train)), y[train])
+        expected[new] = y[new] - learned.predict(model.kernel_.cross(rows.take(new), rows.take(train)))
+    assert_allclose(scores[0], np.abs(expected), rtol=1e-10)
+
+
 # --- coverage -------------------------------------------------------------------------------------------------
 
 
@@ -247,6 +266,13 @@ def test_of_many_rows_some_calibrate(monkeypatch):
     some = gk.FourierRegressor(32, conformal=True).fit(X, y).calibration_
     assert len(some.scores) == 60
     assert np.isin(some.scores.round(9), every.scores.round(9)).all()
+
+
+def test_a_sample_without_any_weight_is_refused(monkeypatch):
+    X, y = problem(0, 150)
+    monkeypatch.setattr(fourier_machine, "CALIBRATION_ROWS", 2)
+    with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=0"):
+        gk.FourierRegressor(32, conformal=True).fit(X, y, np.arange(150) < 3)
 
 
 # --- scikit-learn's contract, files and complaints ------------------------------------------------------------

@@ -266,6 +266,25 @@ def test_pairs_of_any_number_of_factors_and_rows(n_factors, n):
     )
 
 
+@pytest.mark.parametrize("gamma", [1e4, 1e8, 1e16, 1e20])
+def test_narrow_kernels_of_few_factors_lose_no_digits(gamma):
+    """Rows that are certain of a column meet rows that are not, at distances far wider than the kernel."""
+    density = known("factors", 2)
+    rows = density.condition(punch(np.random.default_rng(2), table(2, n=40, rate=0.0), 0.6))
+    found, expected = ExpectedRBF(gamma).gram(rows), ExpectedRBF(gamma).gram(rows.dense)
+    apart = ~np.eye(40, dtype=bool)
+    assert np.count_nonzero(expected[apart]) > 40
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-200)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-100, 1e100, 1e150])
+def test_pairs_of_few_factors_do_not_depend_on_units(unit):
+    rows = known("factors", 3).condition(table(3, n=30, rate=0.4))
+    scaled = rows.scale(np.full(D, unit))
+    assert_allclose(ExpectedRBF(0.1 / unit**2).gram(scaled), ExpectedRBF(0.1).gram(rows), rtol=1e-12)
+    assert_allclose(GenRBF(0.1 / unit**2).gram(scaled), GenRBF(0.1).gram(rows), rtol=1e-11)
+
+
 def test_metrics_columns_and_the_unscaled_kernel_take_laws_of_few_factors():
     density = known("factors", 1)
     X = table(1, n=20)
@@ -440,6 +459,7 @@ def test_bad_settings_are_refused_by_name(kind, options):
 
 @pytest.mark.parametrize(("kind", "parameters", "complaint"), [
     (FactorAnalysis, ([0, 0], np.ones((3, 1)), [1, 1]), "loadings"),
+    (FactorAnalysis, ([0, 0], np.ones((2, 0)), [1, 1]), "one factor or more"),
     (FactorAnalysis, ([0, 0], np.ones((2, 1)), [1, 0]), "noise"),
     (FactorAnalysis, ([0, np.nan], np.ones((2, 1)), [1, 1]), "finite"),
     (FactorAnalysis, ([0, 0], None, [1, 1]), "all of"),

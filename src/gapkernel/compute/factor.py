@@ -11,7 +11,8 @@ the two rows' factors only:
     r = (r_i, -r_j),   r_i = sum of F_l delta_l / Lambda_l over l in M_i
 
 With w1 = 1 / (1 + 2 gamma psi) and w2 = 1 / (1 + 4 gamma psi), everything but the columns missing in both rows is
-known row by row; those are added up from a table with one line for each column.
+known row by row; those are added up from a table with one line for each column. F is taken times the root of 2 gamma:
+r'X^-1 r then neither overflows nor vanishes, whatever the units of the columns.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class FactorSide(NamedTuple):
 
     means: np.ndarray  # (n / WIDTH, d, WIDTH) conditional means in groups of rows, as a line
     weights: np.ndarray  # (n / WIDTH, d, WIDTH) 1 / Lambda at a gap of the other row, as a line
+    certain_weights: np.ndarray  # (n / WIDTH, d, WIDTH) 1 / Lambda where the other row is certain, as a line
     points: np.ndarray  # (n, d) the conditional means, row by row
     pattern: np.ndarray  # (n,) law of each row
     words: np.ndarray  # (p, w) the gap set of each law, packed
@@ -53,9 +55,7 @@ class Shares(NamedTuple):
     n_numbers: int  # k (k + 1) + 1 and more
     systems: np.ndarray  # (d, n_numbers) if missing in both rows: to the blocks ij and ii of X, to log det; as a line
     n_slots: int  # k + 1 and more
-    loadings: np.ndarray  # (d, n_slots) F as a line
-    slope: np.ndarray  # (d,) 1 / (w1 w2): a weight times the slope, less the offset,
-    offset: np.ndarray  # (d,) 1 / w1: is 2 gamma psi at a weight w1, and 0 at w2
+    loadings: np.ndarray  # (d, n_slots) F in units of the kernel, times the root of 2 gamma, as a line
 
 
 class FactorEngine(ExpectedRBFEngine):
@@ -85,9 +85,7 @@ class FactorEngine(ExpectedRBFEngine):
     def _log_tile(self, i0, i1, j0, j1):
         squared, log_det = np.zeros((i1 - i0, j1 - j0)), np.zeros((i1 - i0, j1 - j0))
         half, tile = self.symmetric and i0 == j0, (i0, i1, j0, j1)
-        factor_tile(
-            self.left, self.right, self.shares, self.starts, *tile, self.gamma, half, self._scratch(), squared, log_det
-        )
+        factor_tile(self.left, self.right, self.shares, self.starts, *tile, half, self._scratch(), squared, log_det)
         _combine(squared, log_det, -self.gamma, -0.5, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
 
@@ -95,7 +93,7 @@ class FactorEngine(ExpectedRBFEngine):
 def factor_log_det(rows, gamma) -> np.ndarray:
     """log |I + 2 gamma Sigma_i| for each row."""
     inflated = 1.0 + 2.0 * gamma * rows.noise
-    systems = rows.precision + 2.0 * gamma * _products(rows.gaps / inflated, rows.loadings)
+    systems = rows.precision + _products(rows.gaps / inflated, np.sqrt(2.0 * gamma) * rows.loadings)
     log_det = np.linalg.slogdet(systems)[1] - np.linalg.slogdet(rows.precision)[1]
     return (rows.gaps @ np.log(inflated) + log_det)[rows.law]
 
@@ -107,10 +105,11 @@ def _edges(n_rows) -> list[tuple[int, int]]:
 def _lay_out(rows, gamma) -> tuple[FactorSide, np.ndarray]:
     w1, w2 = _weights(rows.noise, gamma)
     upper = np.triu_indices(rows.loadings.shape[1])
-    systems = rows.precision + 2.0 * gamma * _products(rows.gaps * w1, rows.loadings)
+    systems = rows.precision + _products(rows.gaps * w1, np.sqrt(2.0 * gamma) * rows.loadings)
     side = FactorSide(
         means=_groups(rows.means),
         weights=_groups(np.where(rows.gaps[rows.law], w2, w1)),
+        certain_weights=_groups(np.where(rows.gaps[rows.law], w1, 1.0)),
         points=np.ascontiguousarray(rows.means),
         pattern=np.ascontiguousarray(rows.law),
         words=pack_words(rows.gaps),
@@ -130,11 +129,12 @@ def _weights(noise, gamma) -> tuple[np.ndarray, np.ndarray]:
 def _shares(loadings, noise, gamma) -> Shares:
     w1, w2 = _weights(noise, gamma)
     upper = np.triu_indices(loadings.shape[1])
-    outer = 2.0 * gamma * loadings[:, upper[0]] * loadings[:, upper[1]]
+    loadings = np.sqrt(2.0 * gamma) * loadings
+    outer = loadings[:, upper[0]] * loadings[:, upper[1]]
     parts = np.column_stack([w2[:, None] * outer, -(w1 - w2)[:, None] * outer, 2.0 * np.log(w1) - np.log(w2)])
     systems, factors = _fill_up(parts, STRETCH), _fill_up(np.column_stack([loadings, np.zeros(len(noise))]), SLOTS)
     sizes = loadings.shape[1], systems.shape[1], factors.shape[1]
-    return Shares(sizes[0], sizes[1], systems.ravel(), sizes[2], factors.ravel(), 1.0 / (w1 * w2), 1.0 / w1)
+    return Shares(sizes[0], sizes[1], systems.ravel(), sizes[2], factors.ravel())
 
 
 def _groups(table) -> np.ndarray:

@@ -31,51 +31,49 @@ def row_starts(size):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _weigh(side, other, shares, i, first, own, weighted):
+def _weigh(side, other, i, first, weighted):
     """delta / Lambda of row i of ``side`` and the group of ``other`` from row ``first`` on, over the gaps of row i.
 
-    Returns the sum of delta^2 / Lambda over these gaps if they are ``own``; otherwise what they take away from the sum
-    of delta^2 over the columns of which the other rows are certain.
+    Returns the sum of delta^2 / Lambda over these gaps.
     """
     p, d = side.pattern[i], side.columns.shape[1]
     columns, points, means, weights = side.columns, side.points, other.means, other.weights
-    slope, offset = shares.slope, shares.offset
     total = spread(0.0)
     for r in range(side.n_gaps[p]):
         column = columns[p, r]
         at = first * d + column * WIDTH
-        delta, weight = spread(points[i, column]) - load(means, at), load(weights, at)
-        store(weighted, r * WIDTH, delta * weight)
-        if own:
-            total = total + delta * delta * weight
-        else:
-            total = total - delta * delta * weight * (weight * spread(slope[column]) - spread(offset[column]))
+        delta = spread(points[i, column]) - load(means, at)
+        scaled = delta * load(weights, at)
+        store(weighted, r * WIDTH, scaled)
+        total = total + delta * scaled
     return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _certain_distance(side, other, i, first):
-    """The sum of delta^2 over the columns of which row i is certain; two sums, so that neither waits for itself."""
+    """The sum of delta^2 / Lambda over the columns of which row i is certain; two sums, so that neither waits for
+    itself."""
     p, d = side.pattern[i], side.columns.shape[1]
-    columns, points, means = side.columns, side.points, other.means
+    columns, points, means, weights = side.columns, side.points, other.means, other.certain_weights
     even = odd = spread(0.0)
     r = side.n_gaps[p]
     while r + 1 < d:
         a, b = columns[p, r], columns[p, r + 1]
-        delta_a = spread(points[i, a]) - load(means, first * d + a * WIDTH)
-        delta_b = spread(points[i, b]) - load(means, first * d + b * WIDTH)
-        even, odd = even + delta_a * delta_a, odd + delta_b * delta_b
+        at_a, at_b = first * d + a * WIDTH, first * d + b * WIDTH
+        delta_a, delta_b = spread(points[i, a]) - load(means, at_a), spread(points[i, b]) - load(means, at_b)
+        even = even + delta_a * load(weights, at_a) * delta_a
+        odd = odd + delta_b * load(weights, at_b) * delta_b
         r += 2
     if r < d:
-        a = columns[p, r]
-        delta_a = spread(points[i, a]) - load(means, first * d + a * WIDTH)
-        even = even + delta_a * delta_a
+        at_a = first * d + columns[p, r] * WIDTH
+        delta_a = spread(points[i, columns[p, r]]) - load(means, at_a)
+        even = even + delta_a * load(weights, at_a) * delta_a
     return even + odd
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull(side, shares, i, weighted, distance, pulls, to):
-    """r = the sum of F_l delta_l / Lambda_l over the gaps l of row i, for a group, followed by the distance."""
+def _pull(side, shares, i, weighted, pulls, to):
+    """r = the sum of (2 gamma)^1/2 F_l delta_l / Lambda_l over the gaps l of row i, for a group."""
     p, loadings, n_slots, columns = side.pattern[i], shares.loadings, shares.n_slots, side.columns
     for a in range(0, n_slots, SLOTS):
         r0 = r1 = r2 = r3 = r4 = r5 = spread(0.0)
@@ -88,31 +86,31 @@ def _pull(side, shares, i, weighted, distance, pulls, to):
         for total in (r0, r1, r2, r3, r4, r5):
             store(pulls, slot, total)
             slot += WIDTH
-    store(pulls, to + shares.n_factors * WIDTH, distance)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pull_left(left, right, shares, i0, i1, j0, wide, diagonal, pulls):
-    """r_i and the distance of all pairs: for each row i the groups of its rows j."""
+    """r_i of all pairs, followed by the distance: for each row i the groups of its rows j."""
     weighted = np.empty(left.columns.shape[1] * WIDTH)
     for j in range(0, wide, WIDTH):  # one group of rows j stays in the cache for all rows i
         for i in range(i0, min(i1, j0 + j + WIDTH) if diagonal else i1):
-            at_gaps = _weigh(left, right, shares, i, j0 + j, True, weighted)
-            distance = at_gaps + _certain_distance(left, right, i, j0 + j)
-            _pull(left, shares, i, weighted, distance, pulls, ((i - i0) * wide + j) * shares.n_slots)
+            distance = _weigh(left, right, i, j0 + j, weighted) + _certain_distance(left, right, i, j0 + j)
+            to = ((i - i0) * wide + j) * shares.n_slots
+            _pull(left, shares, i, weighted, pulls, to)
+            store(pulls, to + shares.n_factors * WIDTH, distance)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pull_right(left, right, shares, i0, i1, j0, j1, wide, diagonal, pulls):
-    """r_j of all pairs and what it takes from their distance, laid out as by `_pull_left`; here a group has rows i."""
+    """r_j of all pairs, laid out as by `_pull_left`; here a group has rows i."""
     size = shares.n_slots * WIDTH
     weighted, turned = np.empty(left.columns.shape[1] * WIDTH), np.zeros(WIDTH * size)
     for i in range(0, i1 - i0, WIDTH):
         for j in range(i if diagonal else 0, j1 - j0, WIDTH):
             for row in range(j, min(j + WIDTH, j1 - j0)):
-                change = _weigh(right, left, shares, j0 + row, i0 + i, False, weighted)
-                _pull(right, shares, j0 + row, weighted, change, turned, (row - j) * size)
-            for a in range(shares.n_factors + 1):
+                _weigh(right, left, j0 + row, i0 + i, weighted)
+                _pull(right, shares, j0 + row, weighted, turned, (row - j) * size)
+            for a in range(shares.n_factors):
                 to = (i * wide + j) * shares.n_slots + a * WIDTH
                 _turn(turned, a * WIDTH, size, pulls, to, wide * shares.n_slots)
 
@@ -216,7 +214,7 @@ def _eliminate_packed(packed, size, starts, factor, reciprocal, value, log_det):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, scratch, squared, log_det):
+def factor_tile(left, right, shares, starts, i0, i1, j0, j1, diagonal, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1; with ``diagonal`` from j = i on only.
 
     Rows that a last group lacks hold what they hold; nobody reads them.
@@ -232,11 +230,7 @@ def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, sc
         for at in range(n_system):
             right_system[(j - j % WIDTH) * n_system + at * WIDTH + j % WIDTH] = right.system[right.pattern[j0 + j], at]
     lines, entries = np.zeros(WIDTH * STRETCH), np.empty(wide * n_numbers)
-    packed, factor, reciprocal = (
-        np.ones(starts[2 * k] + BLOCK * WIDTH),
-        np.empty(2 * k * WIDTH),
-        np.empty(2 * k * WIDTH),
-    )
+    packed, factor, reciprocal = np.ones(starts[2 * k]), np.empty(2 * k * WIDTH), np.empty(2 * k * WIDTH)
     value, group_log_det = np.empty(WIDTH), np.empty(WIDTH)
     for i in range(height):
         p, begin = left.pattern[i0 + i], i - i % WIDTH if diagonal else 0
@@ -250,9 +244,9 @@ def factor_tile(left, right, shares, starts, i0, i1, j0, j1, gamma, diagonal, sc
             _eliminate_packed(packed, 2 * k, starts, factor, reciprocal, value, group_log_det)
             for j in range(first, min(first + WIDTH, width)):
                 q, lane = right.pattern[j0 + j], j - first
-                squared[i, j] = pulls_left[pull + k * WIDTH + lane] + pulls_right[pull + k * WIDTH + lane]
+                squared[i, j] = pulls_left[pull + k * WIDTH + lane]
                 log_det[i, j] = 0.0
                 if left.n_gaps[p] + right.n_gaps[q] > 0:
-                    squared[i, j] -= 2.0 * gamma * value[lane]
+                    squared[i, j] -= value[lane]
                     shared = entries[of_pair + k * (k + 1) * WIDTH + lane]
                     log_det[i, j] = left.log_det[p] + right.log_det[q] + shared + group_log_det[lane]

@@ -250,9 +250,15 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         if any(known is None for known in (self.mean, self.loadings, self.noise)):
             raise ValueError("A known density needs all of mean, loadings and noise.")
         mean, loadings, noise = (np.array(a, np.float64) for a in (self.mean, self.loadings, self.noise))
-        if mean.ndim != 1 or noise.shape != mean.shape or loadings.ndim != 2 or len(loadings) != len(mean):
+        if (
+            mean.ndim != 1
+            or noise.shape != mean.shape
+            or loadings.ndim != 2
+            or len(loadings) != len(mean)
+            or (loadings.shape[1] == 0)
+        ):
             raise ValueError(
-                f"A known density needs a mean (n,), loadings (n, k) and a noise (n,), "
+                f"A known density needs a mean (n,), loadings (n, k) of one factor or more and a noise (n,), "
                 f"got {mean.shape}, {loadings.shape} and {noise.shape}."
             )
         if not all(np.isfinite(a).all() for a in (mean, loadings, noise)):

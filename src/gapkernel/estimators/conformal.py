@@ -136,20 +136,22 @@ def calibrated(
     return GapCountCalibration(training.table.missing[rows].sum(axis=1), np.abs(errors))
 
 
-def _folds(training: Training, rows: np.ndarray) -> list[np.ndarray]:
-    """The places among ``rows`` of the rows to be left out together."""
+def _folds(training: Training, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The places among ``rows`` of the rows to learn from, and of those that are left out for it."""
     if training.splits is None:
-        parts = KFold(min(FOLDS, len(rows)), shuffle=True, random_state=0).split(rows)
-        return [test for _, test in parts]
+        return list(KFold(min(FOLDS, len(rows)), shuffle=True, random_state=0).split(rows))
     places = training.kept[rows]  # in what the user gave, as the splits count
-    return [np.flatnonzero(np.isin(places, test)) for _, test in training.splits]
+
+    def among(numbers):
+        return np.flatnonzero(np.isin(places, numbers))
+
+    return [(among(train), among(test)) for train, test in training.splits]
 
 
-def _cross_fitted(solver, gram: np.ndarray, y: np.ndarray, weight, folds: list[np.ndarray]) -> np.ndarray:
-    """The predictions for the rows of each fold by a machine that learned from the others."""
+def _cross_fitted(solver, gram: np.ndarray, y: np.ndarray, weight, folds: list) -> np.ndarray:
+    """The predictions for the test rows of each fold by a machine that learned from its training rows."""
     predictions = np.empty(y.shape)
-    for test in tracked(folds, len(folds), "Calibrating"):
-        train = np.setdiff1d(np.arange(len(y)), test)
+    for train, test in tracked(folds, len(folds), "Calibrating"):
         part = None if weight is None else weight[train]
         if len(test):
             learned = clone(solver).fit(gram[np.ix_(train, train)], y[train], part)
@@ -157,11 +159,13 @@ def _cross_fitted(solver, gram: np.ndarray, y: np.ndarray, weight, folds: list[n
     return predictions
 
 
-def check_partition(splits: list, n_rows: int) -> None:
-    """Complain about splits that do not test every row once."""
-    tested = np.sort(np.concatenate([np.arange(n_rows)[test] for _, test in splits]))
-    if not np.array_equal(tested, np.arange(n_rows)):
+def checked_partition(splits: list, n_rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The places of the training and test rows of splits that test every row once, also where these are masks."""
+    places = np.arange(n_rows)
+    splits = [(places[train], places[test]) for train, test in splits]
+    if not np.array_equal(np.sort(np.concatenate([test for _, test in splits])), places):
         raise ValueError("conformal=True needs a cv that tests every row once, such as KFold: change cv.")
+    return splits
 
 
 def check_enough(n_rows: int) -> None:

@@ -140,6 +140,7 @@ def calibrated(
     solved = inverse(moments, machine.alpha), ridge(moments, machine.alpha)
     pieces = HeldParts(parts.take(rows)).sum(partial(_left_out, type(machine), features, *solved), "Calibrating")
     counts, errors = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
+    check_enough(len(counts))  # rows of weight zero do not count
     return GapCountCalibration(counts, np.abs(errors))
 
 

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from gapkernel.compute.config import config_context, get_config, thread_count
 from gapkernel.compute.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
-from gapkernel.estimators.conformal import check_partition
+from gapkernel.estimators.conformal import checked_partition
 from gapkernel.kernels.base import Rows
 from gapkernel.rowwise import Rowwise
 
@@ -83,8 +83,7 @@ class GridMachine(Rowwise, BaseEstimator):
         weighted = weight is not None and _takes_weights(scorer)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         if getattr(self, "conformal", False):
-            check_partition(splits, len(y))
-            training = training._replace(splits=splits)
+            training = training._replace(splits=checked_partition(splits, len(y)))
         n_threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
         def fitted(k):
