@@ -250,17 +250,13 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         if any(known is None for known in (self.mean, self.loadings, self.noise)):
             raise ValueError("A known density needs all of mean, loadings and noise.")
         mean, loadings, noise = (np.array(a, np.float64) for a in (self.mean, self.loadings, self.noise))
-        if (
-            mean.ndim != 1
-            or noise.shape != mean.shape
-            or loadings.ndim != 2
-            or len(loadings) != len(mean)
-            or (loadings.shape[1] == 0)
-        ):
+        if mean.ndim != 1 or noise.shape != mean.shape or loadings.ndim != 2 or len(loadings) != len(mean):
             raise ValueError(
-                f"A known density needs a mean (n,), loadings (n, k) of one factor or more and a noise (n,), "
+                f"A known density needs a mean (n,), loadings (n, k) and a noise (n,), "
                 f"got {mean.shape}, {loadings.shape} and {noise.shape}."
             )
+        if loadings.shape[1] == 0:
+            raise ValueError("loadings must have a column for one factor or more; zeros make all columns independent.")
         if not all(np.isfinite(a).all() for a in (mean, loadings, noise)):
             raise ValueError("mean, loadings and noise of a known density must be finite.")
         if np.any(noise < 0) or np.any((noise == 0) & loadings.any(axis=1)):
