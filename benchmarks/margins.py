@@ -29,6 +29,7 @@ import gapkernel as gk
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.ticker import NullFormatter
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -226,6 +227,7 @@ def picture(lines, costs) -> None:
         known = [(line["n"], line[name]) for line in costs if name in line]
         axes[-1].loglog(*zip(*known, strict=True), marker="o", label=name)
     axes[-1].set(title="cost of one fit", xlabel="rows", ylabel="seconds")
+    axes[-1].xaxis.set_minor_formatter(NullFormatter())  # no room for a label at every tick
     axes[-1].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(RESULTS / "margins.png", dpi=110)

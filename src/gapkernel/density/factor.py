@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.density.convergence import warn_unless_converged
+from gapkernel.density.base import IteratedDensity, rows_with_values, warn_unless_converged
 from gapkernel.density.factor_em import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.density.standardise import standardise
@@ -15,7 +14,7 @@ from gapkernel.rows import FactorRows, Patterns
 from gapkernel.table import numeric_table
 
 
-class FactorAnalysis(DensityMixin, BaseEstimator):
+class FactorAnalysis(IteratedDensity):
     """A Gaussian density x = mean + loadings z + noise for rows with gaps, z a few normal factors.
 
     Its covariance has n_features * (n_components + 1) parameters instead of n_features * (n_features + 1) / 2, so it
@@ -117,11 +116,7 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
             if len(self.mean_) != X.shape[1]:
                 raise ValueError(f"X has {X.shape[1]} columns, but the known mean has {len(self.mean_)}.")
             return self
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        used = (weight > 0) & ~np.isnan(X).all(axis=1)
-        if not used.any():
-            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-        X, weight = X[used], weight[used]
+        X, weight = rows_with_values(X, sample_weight)
         n_rows = max(weight.sum(), len(X))
         self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-6, 1.0)) if self.ridge == "auto" else float(self.ridge)
         location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
@@ -137,9 +132,9 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - self.ridge_ * scale**2 * live
         self._never_observed = np.isnan(X).all(axis=0) & ~live
         units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
-        self.log_likelihood_, self.objective_ = result.log_likelihood - units, result.objective - units
+        self._keep_course(result, units)
         self.bic_ = {count: value + 2.0 * units for count, value in bic.items()}
-        self.n_components_, self.n_iter_, self.converged_ = k, result.n_iter, result.converged
+        self.n_components_ = k
         return self
 
     @property
@@ -169,10 +164,6 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value)."""
         return self._posterior(X)[4]
-
-    def score(self, X, y=None) -> float:
-        """Mean log density of the observed parts."""
-        return float(np.mean(self.score_samples(X)))
 
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
@@ -239,12 +230,8 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         k = self.n_components
         if k != "auto" and not (isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1):
             raise ValueError(f"n_components must be 'auto' or an integer from 1 up, got {k!r}.")
-        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 < self.ridge < np.inf):
-            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be 0 or more, got {self.tol}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
+        self._check_positive_ridge()
+        self._check_iteration()
 
     def _set_known(self) -> None:
         if any(known is None for known in (self.mean, self.loadings, self.noise)):
@@ -264,11 +251,5 @@ class FactorAnalysis(DensityMixin, BaseEstimator):
         self.mean_, self.loadings_, self.noise_ = mean, loadings, noise
         self.variances_ = noise + np.sum(loadings**2, axis=1)
         self._never_observed = np.zeros(len(mean), bool)
-        self.n_components_, self.converged_, self.n_iter_ = loadings.shape[1], True, 0
-        for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        self.n_components_ = loadings.shape[1]
+        self._forget_course()

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import null_space, pinvh
-from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.conditional import condition_patterns, workspace
+from gapkernel.density.base import IteratedDensity
 from gapkernel.density.expectation_maximisation import Prior, maximise
 from gapkernel.density.observations import Observations, ObservationsInParts
 from gapkernel.density.quadrature import normal_nodes
@@ -43,7 +43,7 @@ class NormalInverseWishart:
     dof: float
 
 
-class Gaussian(DensityMixin, BaseEstimator):
+class Gaussian(IteratedDensity):
     """A Gaussian density for rows with gaps.
 
     Maximum likelihood from incomplete rows by expectation maximisation, with a small ridge or a prior.
@@ -171,9 +171,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else ridge * scale**2 * live)
         self._never_observed = (standard.seen == 0) & ~live
         units = np.sum(standard.seen[live] * np.log(scale[live]))
-        self.log_likelihood_ = result.log_likelihood - units
-        self.objective_ = result.objective - units
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self._keep_course(result, units)
         return self
 
     def condition(self, X) -> GaussianRows:
@@ -237,10 +235,6 @@ class Gaussian(DensityMixin, BaseEstimator):
         """Log density of the observed part of each row (0 for a row with no value)."""
         return self._conditioned(X)[1]
 
-    def score(self, X, y=None) -> float:
-        """Mean log density of the observed parts."""
-        return float(np.mean(self.score_samples(X)))
-
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
 
@@ -274,10 +268,7 @@ class Gaussian(DensityMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 <= self.ridge < np.inf):
             raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be 0 or more, got {self.tol}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
+        self._check_iteration()
 
     def _set_known_moments(self) -> None:
         mean, covariance = np.array(self.mean, np.float64), np.array(self.covariance, np.float64)
@@ -294,9 +285,7 @@ class Gaussian(DensityMixin, BaseEstimator):
         self.mean_, self.covariance_ = mean, 0.5 * (covariance + covariance.T)
         self.variances_ = self.covariance_.diagonal().copy()
         self._never_observed = np.zeros(len(mean), bool)
-        self.converged_, self.n_iter_ = True, 0
-        for name in ("ridge_", "log_likelihood_", "objective_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+        self._forget_course()
 
     def _prior_in(self, standard: Standard, ridge: float) -> Prior:
         """The prior in the units of the standardised, live columns."""
@@ -312,8 +301,3 @@ class Gaussian(DensityMixin, BaseEstimator):
             raise ValueError(f"prior must have strength >= 0, dof > {d - 1} and a positive definite scale.")
         mean, scatter = (mean - location) / scale, scatter / np.outer(scale, scale)
         return Prior(mean, float(self.prior.strength), scatter, float(self.prior.dof) + d + 2)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.density.convergence import warn_unless_converged
+from gapkernel.density.base import IteratedDensity, rows_with_values, warn_unless_converged
 from gapkernel.density.expectation_maximisation import Prior, compress, maximise
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.mixture_em import GappyTable, MixtureFit, clusters, maximise_mixture
@@ -20,7 +19,7 @@ PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
 
 
-class GaussianMixture(DensityMixin, BaseEstimator):
+class GaussianMixture(IteratedDensity):
     """A mixture of Gaussian densities for rows with gaps.
 
     Fitted to incomplete rows by expectation maximisation. The law of a row with gaps is again a mixture: what was
@@ -134,11 +133,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             if self.means_.shape[1] != X.shape[1]:
                 raise ValueError(f"X has {X.shape[1]} columns, but the known means have {self.means_.shape[1]}.")
             return self
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        used = (weight > 0) & ~np.isnan(X).all(axis=1)
-        if not used.any():
-            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-        X, weight = X[used], weight[used]
+        X, weight = rows_with_values(X, sample_weight)
         location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
         result, ridge, bic = self._best_fit((X[:, live] - location[live]) / scale[live], weight)
         warn_unless_converged(result, self.max_iter)
@@ -150,9 +145,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self._set(result.weights, means, covariances, np.isnan(X).all(axis=0) & ~live)
         self.variances_ = self.covariance_.diagonal() - ridge * scale**2 * live
         units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
-        self.log_likelihood_, self.objective_ = result.log_likelihood - units, result.objective - units
+        self._keep_course(result, units)
         self.bic_ = {count: value + 2.0 * units for count, value in bic.items()}
-        self.ridge_, self.n_iter_, self.converged_ = ridge, result.n_iter, result.converged
+        self.ridge_ = ridge
         return self
 
     def condition(self, X) -> MixtureRows:
@@ -179,10 +174,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value)."""
         return logsumexp(self._conditioned(X)[1], axis=1)
-
-    def score(self, X, y=None) -> float:
-        """Mean log density of the observed parts."""
-        return float(np.mean(self.score_samples(X)))
 
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
@@ -267,12 +258,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be an integer from 1 up, got {value!r}.")
-        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 < self.ridge < np.inf):
-            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be 0 or more, got {self.tol}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
+        self._check_positive_ridge()
+        self._check_iteration()
 
     def _set_known(self) -> None:
         if any(known is None for known in (self.weights, self.means, self.covariances)):
@@ -289,14 +276,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         if np.any((variances > 0) != (variances[0] > 0)):
             raise ValueError("A column must be constant in all components or in none.")
         self._set(weights / weights.sum(), means, covariances, np.zeros(means.shape[1], bool))
-        self.converged_, self.n_iter_ = True, 0
-        for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        self._forget_course()
 
 
 def _ridge(share: float, weight: np.ndarray, d: int, n_components: int) -> Prior:
