@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVR
 from gapkernel.cli import machines, main
 from gapkernel.cli.comparing import compare
 from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.describing import show_gaps
 from gapkernel.cli.predicting import predictions, prepared
 from gapkernel.cli.reading import read_frame, read_raw
 from gapkernel.compute.progress import tracked
@@ -344,3 +345,14 @@ def test_a_progress_bar_shows_a_name_with_brackets(monkeypatch, capsys):
     monkeypatch.setenv("TTY_INTERACTIVE", "1")
     assert list(tracked(range(3), 3, f"study {ODD}", verbose=True)) == [0, 1, 2]
     assert ODD in capsys.readouterr().err
+
+
+def test_no_word_about_the_gaps_is_cut_off_at_80_columns():
+    frame = pd.DataFrame(
+        {"island": ["Biscoe", "Dream", "Torgersen"] * 4, "flipper_length_mm": [181.25, 195.5, np.nan] * 4}
+    )
+    page = StringIO()
+    show_gaps(frame, "penguins", Console(file=page, width=80))
+    words = page.getvalue().split()
+    assert "Torgersen" in words
+    assert "how well it can help" in " ".join(words)

@@ -59,7 +59,7 @@ def _columns(frame: pd.DataFrame, gaps) -> Table:
     table.add_column("column", no_wrap=True, max_width=LONGEST_NAME)
     for name, width in (("gaps", 4), ("", 5), ("", 8), ("influx", 6), ("outflux", 7)):
         table.add_column(name, no_wrap=True, min_width=width, justify="left" if width == 8 else "right")
-    table.add_column("holds", no_wrap=True)
+    table.add_column("holds")  # may wrap: the table must not be wider than the terminal
     most = max(1, gaps.column_gaps.max())
     for k, name in enumerate(frame):
         count = int(gaps.column_gaps[k])
