@@ -3,26 +3,30 @@ BIN := .venv/bin
 
 .PHONY: run test slow lint bench clean
 
-run: .venv/ready
+run: .venv/cli
 	$(BIN)/gapkernel compare --out comparison.html
 
-test: .venv/ready
+test: .venv/test
 	$(BIN)/python -m pytest -q -n auto
 
-slow: .venv/ready
+slow: .venv/test
 	$(BIN)/python -m pytest -q -m slow
 
-lint: .venv/ready
+lint: .venv/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
-bench: .venv/ready
+bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 
-.venv/ready: pyproject.toml
+.venv/bin/python:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
+
+# one stamp for each extra, so that a target installs what it needs and nothing else
+.venv/%: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	touch $@
 
 clean:

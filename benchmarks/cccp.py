@@ -14,8 +14,8 @@ from measure import RESULTS, console, peak_mib, report
 from sklearn.datasets import load_digits, make_moons
 
 import gapkernel as gk
-from gapkernel.completions import completions_of
 from gapkernel.density import Gaussian
+from gapkernel.density.completions import completions_of
 
 FOLDS = 3
 GRIDS = {

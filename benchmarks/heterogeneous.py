@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 
 from gapkernel.density import Marginals, sheather_jones
 from gapkernel.kernels import HeterogeneousKernel
-from gapkernel.rows.laws import UniformWindows
+from gapkernel.rows.column_law import UniformWindows
 
 
 def mixed(n, rng):

@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
-from gapkernel.compute.gamma_grid import GammaGridEngine
+from gapkernel.compute.pairs.gamma_grid import GammaGridEngine
 from gapkernel.kernels import ExpectedRBF
 
 CS = (2.0 ** np.arange(-5, 10, 2)).tolist()

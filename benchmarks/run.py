@@ -9,6 +9,7 @@ BENCHMARKS = (
     "em",
     "memory",
     "imputation",
+    "margins",
     "heterogeneous",
     "ehk_nested",
     "mixed_rules",

@@ -71,3 +71,10 @@ def law_batches(draw, max_rows=25, max_columns=6):
 def without_address(value) -> str:
     """``str`` as the name of a test case, the same in every process."""
     return re.sub(r" at 0x[0-9a-f]+", "", str(value))
+
+
+LIBSVM = (
+    "libsvm stops within tol=1e-3 of the optimum, and repeated rows make it stop elsewhere; with a small tol the "
+    "same check passes, see test_the_exempted_check_passes_with_a_small_tolerance"
+)
+"""Why the support vector machines are exempt from scikit-learn's check of repeated rows against weights."""

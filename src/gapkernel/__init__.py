@@ -11,8 +11,7 @@ from gapkernel import (
     persistence,
     plots,
 )
-from gapkernel.batches import batches
-from gapkernel.compute.config import config_context, get_config, set_config
+from gapkernel.compute.runtime.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
     SVCCV,
@@ -35,6 +34,7 @@ from gapkernel.estimators import (
 )
 from gapkernel.imputation import ChainedEquations
 from gapkernel.missingness import ampute
+from gapkernel.tables.batches import batches
 
 __version__ = "0.1.0"
 

@@ -14,8 +14,6 @@ from zipfile import ZIP_DEFLATED
 
 PARTS = frozenset(
     {
-        "columns",
-        "completions",
         "compute",
         "density",
         "estimators",
@@ -23,7 +21,7 @@ PARTS = frozenset(
         "kernels",
         "rows",
         "solvers",
-        "table",
+        "tables.table",
     }
 )
 """Modules of the package that models are made of; classes of others may touch files, the network or the screen."""
@@ -119,7 +117,7 @@ def _is_ours(name: str) -> bool:
     """Whether a full name is that of a class which a module of this package defines itself, one that models use."""
     module_name, _, class_name = name.rpartition(".")
     package, _, inside = module_name.partition(".")
-    if package != "gapkernel" or inside.partition(".")[0] not in PARTS:
+    if package != "gapkernel" or not any(f"{inside}.".startswith(f"{part}.") for part in PARTS):
         return False
     try:
         found = getattr(importlib.import_module(module_name), class_name)

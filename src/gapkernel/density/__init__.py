@@ -1,12 +1,12 @@
 """Densities: where the law of a gap comes from."""
 
 from gapkernel.density.bandwidth import sheather_jones
-from gapkernel.density.choice import BestDensity, density_for
-from gapkernel.density.factor import FactorAnalysis
+from gapkernel.density.best_density import BestDensity, density_for
+from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
-from gapkernel.density.marginal import Marginals
-from gapkernel.density.mixed import JointGaussian
-from gapkernel.density.mixture import GaussianMixture
+from gapkernel.density.gaussian_mixture import GaussianMixture
+from gapkernel.density.joint_gaussian import JointGaussian
+from gapkernel.density.marginals import Marginals
 
 __all__ = [
     "BestDensity",

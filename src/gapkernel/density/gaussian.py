@@ -11,15 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.compute.conditional import condition_patterns, workspace
+from gapkernel.compute.linalg.conditional import condition_patterns, workspace
 from gapkernel.density.base import IteratedDensity
-from gapkernel.density.expectation_maximisation import Prior, maximise
-from gapkernel.density.observations import Observations, ObservationsInParts
+from gapkernel.density.em.gaussian import Prior, maximise
+from gapkernel.density.em.observations import Observations, ObservationsInParts
+from gapkernel.density.em.standardise import Standard, standardise
 from gapkernel.density.quadrature import normal_nodes
-from gapkernel.density.standardise import Standard, standardise
-from gapkernel.parts import parts_of
 from gapkernel.rows import GaussianRows, Patterns
-from gapkernel.table import numeric_table
+from gapkernel.tables.table import numeric_table
+from gapkernel.tables.table_in_parts import parts_of
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import JointGaussian, Marginals, density_for
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
-from gapkernel.rowwise import Rowwise
-from gapkernel.table import Schema, Table, read_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import Schema, Table, read_table
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,

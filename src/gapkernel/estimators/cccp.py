@@ -10,20 +10,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.completions import Completions, DensityCompletions, completions_of
-from gapkernel.compute.basis import Basis, centres, pivoted_cholesky
-from gapkernel.compute.progress import watched
+from gapkernel.compute.linalg.basis import Basis, centres, pivoted_cholesky
+from gapkernel.compute.runtime.progress import watched
+from gapkernel.density.completions import Completions, DensityCompletions, completions_of
 from gapkernel.estimators.cccp_parameters import check_parameters
 from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
 from gapkernel.estimators.labels import CandidateLabels, read_labels
-from gapkernel.kernels.complete import CompleteKernel, complete_kernel
-from gapkernel.rowwise import Rowwise
+from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
 from gapkernel.solvers.cccp import IncompleteSolution
 from gapkernel.solvers.incomplete_losses import Labels
 from gapkernel.solvers.incomplete_problem import IncompleteProblem
 from gapkernel.solvers.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.transduction import LOSSES, solve_incomplete
-from gapkernel.table import numeric_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import numeric_table
 
 MOST_BASIS = 500
 """Basis functions when the caller names no number."""

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from gapkernel.completions import KINDS
+from gapkernel.density.completions import KINDS
 
 CHOICES = {
     "loss": ("gp", "svm"),

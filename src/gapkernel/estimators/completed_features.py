@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gapkernel.completions import Completions, row_blocks
-from gapkernel.compute.basis import Basis
-from gapkernel.compute.config import get_config
-from gapkernel.compute.progress import tracked
-from gapkernel.kernels.complete import CompleteKernel
+from gapkernel.compute.linalg.basis import Basis
+from gapkernel.compute.runtime.config import get_config
+from gapkernel.compute.runtime.progress import tracked
+from gapkernel.density.completions import Completions, row_blocks
+from gapkernel.kernels.on_vectors import CompleteKernel
 from gapkernel.solvers.incomplete_problem import Block
 
 BLOCK_BYTES = 64 << 20

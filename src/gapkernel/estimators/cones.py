@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh
 from scipy.linalg.lapack import dpstrf
 
 from gapkernel.estimators.base import Laws
-from gapkernel.kernels.covariance import ColumnCovariance
+from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
 from gapkernel.solvers.socp import Cones
 

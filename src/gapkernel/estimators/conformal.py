@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.progress import tracked
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.base import Training
-from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.conformal import GapCountCalibration
-from gapkernel.table import read_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import read_table
 
 FOLDS = 5
 """Parts of the rows that are left out in turn where there is no closed form for single rows."""

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.config import check_fits
-from gapkernel.compute.tasks import run_tasks
+from gapkernel.compute.runtime.config import check_fits
+from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.sampled import SampledMachine
-from gapkernel.kernels.fourier import FourierMap
-from gapkernel.parts import PART_ROWS, Parts
-from gapkernel.table import Table
+from gapkernel.kernels.fourier_map import FourierMap
+from gapkernel.tables.table import Table
+from gapkernel.tables.table_in_parts import PART_ROWS, Parts
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):

@@ -11,15 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.conformal import check_enough
 from gapkernel.estimators.features import FourierFeatures, checked_components
 from gapkernel.estimators.sampled import sample_rows
-from gapkernel.parts import GROUPS, HeldParts, Part, Parts, parts_of
-from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.normal_equations import Moments, inverse, leave_one_out, ridge
-from gapkernel.table import Table, read_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import Table, read_table
+from gapkernel.tables.table_in_parts import GROUPS, HeldParts, Part, Parts, parts_of
 
 FEATURE_PARAMETERS = (
     "n_components", "kernel", "gamma", "density", "density_samples", "orthogonal", "categorical_features",

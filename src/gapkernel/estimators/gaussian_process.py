@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelMachine, resolve_density
 from gapkernel.estimators.conformal import ConformalIntervals, checked_coverage
 from gapkernel.estimators.hyperparameters import Hyperparameters, hyperparameters

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.config import check_fits
-from gapkernel.kernels.skipping import NAMES, Skipping
+from gapkernel.compute.runtime.config import check_fits
+from gapkernel.kernels.observed_columns import NAMES, Skipping
 from gapkernel.rows import Patterns
-from gapkernel.rowwise import Rowwise
 from gapkernel.solvers.geometric import alternate, largest_margin
 from gapkernel.solvers.libsvm import machine
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import labelled_table, numeric_table
 
 CHOICES = {"kernel": NAMES, "method": ("alternating", "average", "separable"), "norm": ("common", "mean")}
 

@@ -21,12 +21,12 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from gapkernel.compute.config import config_context, get_config, thread_count
-from gapkernel.compute.tasks import run_tasks
+from gapkernel.compute.runtime.config import config_context, get_config, thread_count
+from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
 from gapkernel.estimators.conformal import checked_partition
 from gapkernel.kernels.base import Rows
-from gapkernel.rowwise import Rowwise
+from gapkernel.tables.part_by_part import Rowwise
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""

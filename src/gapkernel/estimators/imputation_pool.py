@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from gapkernel.estimators.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.multiple import Imputations
-from gapkernel.rowwise import Rowwise
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import labelled_table, numeric_table
 
 
 class _MultipleImputation(MetaEstimatorMixin, Rowwise, BaseEstimator):

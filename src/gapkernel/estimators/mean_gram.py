@@ -9,7 +9,7 @@ from sklearn import kernel_ridge, svm
 from sklearn.base import clone
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
 

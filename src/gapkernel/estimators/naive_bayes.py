@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.rowwise import Rowwise
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.table import labelled_table, numeric_table
 
 
 class CategoricalNaiveBayes(ClassifierMixin, Rowwise, BaseEstimator):

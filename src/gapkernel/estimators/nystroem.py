@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.config import check_fits
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.features import checked_components
 from gapkernel.estimators.sampled import SampledMachine, sample_rows
 from gapkernel.kernels import Kernel

@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gapkernel.compute.config import get_config
+from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.hyperparameters import Hyperparameters
 from gapkernel.kernels import AnisotropicRBF
 from gapkernel.rows import GaussianRows

@@ -8,7 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.conformal import ConformalIntervals, calibrated
 from gapkernel.solvers.ridge import leave_one_out, machine, solve
-from gapkernel.table import labelled_mixed_table
+from gapkernel.tables.table import labelled_mixed_table
 
 
 class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):

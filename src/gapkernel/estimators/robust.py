@@ -16,7 +16,7 @@ from gapkernel.estimators.base import KernelMachine, resolve_kernel
 from gapkernel.estimators.cones import kernel_program, points, primal_program
 from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers.socp import ConicMachine, solve_robust
-from gapkernel.table import labelled_table
+from gapkernel.tables.table import labelled_table
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""

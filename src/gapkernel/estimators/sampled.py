@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Gaussian
 from gapkernel.estimators.base import KernelMachine, Laws, resolve_density, resolve_kernel
-from gapkernel.kernels.rbf import median_rows
-from gapkernel.parts import HeldParts, Part, Parts, parts_of
-from gapkernel.table import Table, read_table
+from gapkernel.kernels.expected_rbf import median_rows
+from gapkernel.tables.table import Table, read_table
+from gapkernel.tables.table_in_parts import HeldParts, Part, Parts, parts_of
 
 
 class SampledMachine(KernelMachine):

@@ -10,7 +10,7 @@ from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.conformal import ConformalIntervals, calibrated
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.table import labelled_mixed_table
+from gapkernel.tables.table import labelled_mixed_table
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from gapkernel.table import Table, labelled_mixed_table
+from gapkernel.tables.table import Table, labelled_mixed_table
 
 
 def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tuple[Table, np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from gapkernel.compute.config import config_context
+from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.experiments.methods import METHODS, PAPER_GRID, Grid, Method
 from gapkernel.experiments.tasks import Task

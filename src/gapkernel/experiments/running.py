@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from gapkernel.compute.progress import tracked
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.experiments.store import Store
 from gapkernel.experiments.tasks import Study, Task
 

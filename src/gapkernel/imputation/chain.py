@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.compute.regression import take
-from gapkernel.compute.streams import uniforms
+from gapkernel.compute.draws.streams import uniforms
+from gapkernel.compute.linalg.regression import take
 from gapkernel.imputation import models
 from gapkernel.imputation.coding import Coding
 

@@ -22,12 +22,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.progress import tracked
-from gapkernel.compute.streams import row_keys
+from gapkernel.compute.draws.streams import row_keys
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import chain as chains
 from gapkernel.imputation.coding import Coding, declared_kinds
 from gapkernel.imputation.selection import METHODS, association, select_predictors
-from gapkernel.table import labelled_table, numeric_table
+from gapkernel.tables.table import labelled_table, numeric_table
 
 
 class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

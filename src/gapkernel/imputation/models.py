@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtri
 
-from gapkernel.compute.regression import logistic_terms, scores, weighted_gram, weighted_sum
+from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
 _FLAT = 1e-8  # the prior precision of an intercept: none but for rounding

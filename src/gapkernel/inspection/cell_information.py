@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.inspection.one_row import one_row
-from gapkernel.table import Table, read_table
+from gapkernel.tables.table import Table, read_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.covariance import ColumnCovariance
+from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
 
 

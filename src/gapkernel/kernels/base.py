@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from gapkernel.compute.config import check_fits, get_config
-from gapkernel.kernels.covariance import ColumnCovariance
+from gapkernel.compute.runtime.config import check_fits, get_config
+from gapkernel.kernels.column_covariance import ColumnCovariance
 
 SMALL_BLOCK = 16
 """Rows of the square blocks whose diagonals are computed for want of a formula."""

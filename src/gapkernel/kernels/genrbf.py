@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cholesky, pinvh
 from sklearn.base import clone
 
-from gapkernel.kernels.rbf import ExpectedRBF
+from gapkernel.kernels.expected_rbf import ExpectedRBF
 from gapkernel.rows import GaussianRows
 
 

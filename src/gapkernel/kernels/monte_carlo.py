@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from gapkernel.compute.row_points import RowPoints, normal_draws
-from gapkernel.compute.streams import row_keys
+from gapkernel.compute.draws.row_points import RowPoints, normal_draws
+from gapkernel.compute.draws.streams import row_keys
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.complete import matrix_of
+from gapkernel.kernels.on_vectors import matrix_of
 from gapkernel.rows import GaussianRows
 
 TILE_BYTES = 2**25

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from gapkernel.columns import Columns
 from gapkernel.missingness.summary import gaps_of
+from gapkernel.tables.columns import Columns
 
 MECHANISMS = ("mcar", "mar", "nmar")
 

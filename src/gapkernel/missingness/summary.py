@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.columns import Columns
 from gapkernel.rows import Patterns
+from gapkernel.tables.columns import Columns
 
 
 @dataclass(frozen=True)

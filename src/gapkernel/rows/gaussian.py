@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gapkernel.compute.blocks import scale_blocks
-from gapkernel.compute.quadratic import quadratic_forms
+from gapkernel.compute.linalg.blocks import scale_blocks
+from gapkernel.compute.linalg.quadratic import quadratic_forms
 
 
 @dataclass(frozen=True, eq=False)

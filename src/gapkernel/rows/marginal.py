@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.rows.laws import Atoms, Law
+from gapkernel.rows.column_law import Atoms, Law
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 import gapkernel as gk
-from gapkernel.compute.config import config_context
+from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.density import Gaussian
 from gapkernel.experiments.report import Report, ReportTable

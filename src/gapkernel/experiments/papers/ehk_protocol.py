@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from gapkernel.compute.config import config_context
+from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.experiments.tasks import Task

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
-from gapkernel.compute.config import config_context
+from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.density import Gaussian
 from gapkernel.estimators import SVC, RobustSVC

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from gapkernel.compute.config import config_context
+from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.estimators import CategoricalNaiveBayes

@@ -1,0 +1,1 @@
+"""Random numbers that belong to a row."""

@@ -1,0 +1,1 @@
+"""Moments of kernel values over what is missing, compiled."""

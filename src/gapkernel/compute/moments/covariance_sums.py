@@ -1,0 +1,87 @@
+"""What the gaps of new rows add to a predictive variance: weighted sums of the covariances of kernel values."""
+
+import numpy as np
+
+from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
+from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
+from gapkernel.compute.pairs.side import lay_out
+from gapkernel.compute.runtime.config import get_config, thread_count
+from gapkernel.compute.runtime.tasks import run_tasks
+
+WIDEST = 1e4
+"""Largest 1 + 4 gamma variance of a law whose work is shared: sharing loses digits in proportion to it."""
+
+
+def covariance_sums(left, right, gamma, vectors, matrix):
+    """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) over the gaps of each row of ``left``, i and j the rows of ``right``.
+
+    ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row of ``left``, one v_i in each column
+    of (k, n). Complete rows have 0.
+    """
+    side, order, _ = lay_out(right, gamma, 0.0)
+
+    def sums_of(task):
+        members, gaps, covariance = task
+        values, directions = np.linalg.eigh(covariance)
+        values = np.maximum(values, 0.0)
+        own = np.array([vectors(t)[:, order] for t in members])
+        shared = 1.0 + 4.0 * gamma * values[-1] < WIDEST and _sharing_pays(side, gaps)
+        method = _by_pattern if shared else _by_pair
+        return method(side, order, left.means[members], gaps, values, directions, gamma, own, matrix)
+
+    tasks = list(_tasks(left, len(right)))
+    sums = np.zeros(len(left))
+    for (members, _, _), found in zip(tasks, run_tasks(sums_of, tasks, "Integrating over gaps"), strict=True):
+        sums[members] = found
+    return sums
+
+
+def _tasks(left, n):
+    """Rows of ``left`` with the same law, their gaps and their covariance, so many that a thread has room for them."""
+    for members, gaps, covariance in left.by_pattern():
+        if len(gaps):
+            row = 8 * n * ((4 + 2 * TOGETHER) * len(gaps) + left.n_features)  # at most, with both methods
+            step = int(np.clip(get_config().memory_budget // (thread_count() * row), 1, TOGETHER))
+            for k in range(0, len(members), step):
+                yield members[k : k + step], gaps, covariance
+
+
+def _sharing_pays(side, gaps):
+    """Whether systems of the shared gaps, for each pattern and row, cost less than those of all gaps for each pair."""
+    sizes = (side.position[:, gaps] >= 0).sum(axis=1)
+    return 8.0 * np.sum(sizes.astype(float) ** 3) < len(side.pattern) * len(gaps) ** 3
+
+
+def _by_pair(side, order, means, gaps, values, directions, gamma, vectors, matrix):
+    root = np.ascontiguousarray(directions * np.sqrt(values))
+    base, pull = _around(side, means, gaps, gamma)
+    slope, curvature = root.T @ pull, curvatures(side, gaps, root)
+    bumps = Bumps(order, base, slope, log_means(base, slope, curvature, gamma), vectors)
+    return weighted_covariances(bumps, curvature, gamma, matrix)
+
+
+def _by_pattern(side, order, means, gaps, values, directions, gamma, vectors, matrix):
+    sizes = (side.position[:, gaps] >= 0).sum(axis=1)
+    patterns = np.argsort(sizes, kind="stable")
+    rank = np.argsort(patterns)[side.pattern]
+    sequence = np.argsort(rank, kind="stable")
+    pattern = rank[sequence]
+    base, pull = _around(side, means, gaps, gamma)
+    base, pull = base[:, sequence], pull[:, :, sequence]
+
+    def framed(d, share):
+        root = np.ascontiguousarray(directions * np.sqrt(values / d))
+        frames = frames_of(side, patterns, gaps, root, gamma)
+        return frames._replace(log_det=frames.log_det + share * np.log(d).sum()), root.T @ pull
+
+    frames, slope = framed(1.0 + 2.0 * gamma * values, 1.0)
+    log_mean = shared_log_means(pattern, frames, base, slope, gamma)
+    frames, slope = framed(1.0 + 4.0 * gamma * values, 0.5)
+    bumps = Bumps(order[sequence], base, slope, log_mean, np.ascontiguousarray(vectors[:, :, sequence]))
+    return shared_covariances(pattern, frames, bumps, gamma, matrix)
+
+
+def _around(side, means, gaps, gamma):
+    """The bases (T, n) and the pulls on the gaps (T, p, n)."""
+    both = [base_and_pull(side, mean, gamma) for mean in means]
+    return np.array([base for base, _ in both]), np.array([pull[gaps] for _, pull in both])

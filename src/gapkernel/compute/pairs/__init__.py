@@ -1,0 +1,1 @@
+"""Engines that compare pairs of rows, compiled."""

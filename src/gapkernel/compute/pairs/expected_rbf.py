@@ -1,0 +1,150 @@
+"""The block engine of the expected RBF family: tiles, threads and where each number goes.
+
+A matrix is cut into tiles along the sorted rows of both sides. A thread takes one strip of tiles at a time; a number
+never depends on how many threads work or which strip they take first.
+"""
+
+from __future__ import annotations
+
+import threading
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+
+from gapkernel.compute.linalg.elimination import LANES
+from gapkernel.compute.pairs.scattered import scattered_tile
+from gapkernel.compute.pairs.shared import shared_tile
+from gapkernel.compute.pairs.side import lay_out
+from gapkernel.compute.runtime.config import check_fits
+from gapkernel.compute.runtime.tasks import run_tasks
+
+TILE = 64
+"""Rows on each side of a tile; its work arrays then stay in the processor's cache."""
+
+
+class ExpectedRBFEngine:
+    """exp(scale_i + scale_j) * E exp(-gamma ||x - y||^2) for rows of two batches, with independent draws.
+
+    Parameters
+    ----------
+    left, right : GaussianRows
+        With ``right=None`` the batch is paired with itself and only half of the pairs are computed.
+    gamma : float
+    scale_left, scale_right : ndarray of shape (n,)
+        Logarithms of the factors of each row (what a normalisation needs).
+    determinant : bool
+        False leaves the determinant out (the unscaled kernel).
+    """
+
+    def __init__(self, left, right, gamma, scale_left, scale_right, determinant=True):
+        self.gamma, self.determinant, self.symmetric = float(gamma), determinant, right is None
+        # the training side is the right one, or the only one: the centre must not depend on new rows
+        training = left if right is None else right
+        centre = training.means.mean(axis=0) if len(training) else 0.0
+        self.left, self.order_left, crowded_left = lay_out(left, self.gamma, centre)
+        self.scale_left = scale_left[self.order_left]
+        self.edges_left = _edges(self.left.pattern, crowded_left)
+        if self.symmetric:
+            self.right, self.order_right, crowded_right = self.left, self.order_left, crowded_left
+            self.scale_right, self.edges_right = self.scale_left, self.edges_left
+        else:
+            self.right, self.order_right, crowded_right = lay_out(right, self.gamma, centre)
+            self.scale_right = scale_right[self.order_right]
+            self.edges_right = _edges(self.right.pattern, crowded_right)
+        self.crowded = crowded_left, crowded_right
+        most_gaps = int(np.diff(self.left.gap_start).max(initial=0) + np.diff(self.right.gap_start).max(initial=0))
+        self._scratch_size = 2 * TILE**2 * most_gaps  # a tile of crowded rows has 2 TILE rows, any other TILE
+        self._worker = threading.local()
+        self.lanes = LANES if left.means.shape[1] <= 64 else 16  # wide systems fill the cache with fewer lanes
+
+    def matrix(self, log: bool = False) -> np.ndarray:
+        """The whole matrix, or its logarithm."""
+        shape = len(self.order_left), len(self.order_right)
+        check_fits(shape, "A kernel matrix")
+        out = np.empty(shape)
+
+        def fill(edge):
+            i0, i1 = edge
+            for j0, j1 in self.edges_right:
+                if self.symmetric and j0 < i0:
+                    continue
+                block = self._log_tile(i0, i1, j0, j1)
+                if not log:
+                    np.exp(block, out=block)
+                _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
+
+        run_tasks(fill, self.edges_left, "Comparing rows")
+        return out
+
+    def dot(self, coefficients: np.ndarray) -> np.ndarray:
+        """The matrix times ``coefficients`` (n_right, k), one tile at a time: the matrix is never held."""
+        coefficients = np.ascontiguousarray(coefficients[self.order_right], dtype=np.float64)
+        out = np.zeros((len(self.order_left), coefficients.shape[1]))
+
+        def fill(edge):
+            i0, i1 = edge
+            total = np.zeros((i1 - i0, coefficients.shape[1]))
+            for j0, j1 in self.edges_right:
+                block = self._log_tile(i0, i1, j0, j1)
+                _accumulate(np.exp(block, out=block), coefficients[j0:j1], total)
+            out[self.order_left[i0:i1]] = total
+
+        run_tasks(fill, self.edges_left, "Comparing rows")
+        return out
+
+    def _log_tile(self, i0, i1, j0, j1):
+        squared, log_det = np.empty((i1 - i0, j1 - j0)), np.empty((i1 - i0, j1 - j0))
+        if i1 <= self.crowded[0] and j1 <= self.crowded[1]:
+            shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
+        else:
+            half = self.symmetric and i0 == j0
+            scattered_tile(
+                self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
+            )
+        weight = -0.5 if self.determinant else 0.0
+        _combine(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
+        return squared
+
+    def _scratch(self):
+        """Work memory of the current thread."""
+        if not hasattr(self._worker, "scratch"):
+            self._worker.scratch = np.empty(self._scratch_size)
+        return self._worker.scratch
+
+
+def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:
+    """Cut sorted rows into tiles; a tile of crowded rows never spans two patterns."""
+    groups = np.flatnonzero(np.diff(pattern[:n_crowded])) + 1
+    starts = [0, *groups.tolist(), n_crowded] if n_crowded else [0]
+    cuts = [cut for start, stop in pairwise(starts) for cut in range(start, stop, 2 * TILE)]
+    cuts += [*range(n_crowded, len(pattern), TILE), len(pattern)]
+    return list(pairwise(dict.fromkeys(cuts)))
+
+
+@njit(cache=True, nogil=True)
+def _combine(squared, log_det, minus_gamma, weight, scale_left, scale_right):
+    """log K = -gamma * quadratic form - 1/2 * log determinant + scales, into ``squared``."""
+    for i in range(squared.shape[0]):
+        for j in range(squared.shape[1]):
+            value = minus_gamma * squared[i, j] + (scale_left[i] + scale_right[j])
+            squared[i, j] = value + weight * log_det[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _write(block, rows, columns, symmetric, diagonal, out):
+    for i in range(block.shape[0]):
+        for j in range(i if symmetric and diagonal else 0, block.shape[1]):
+            out[rows[i], columns[j]] = block[i, j]
+            if symmetric:
+                out[columns[j], rows[i]] = block[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _accumulate(block, coefficients, total):
+    """total += block @ coefficients, summed in a fixed order so that no bit depends on the blocking."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            value = block[i, j]
+            for k in range(coefficients.shape[1]):
+                total[i, k] += value * coefficients[j, k]

@@ -1,0 +1,132 @@
+"""The expected RBF family for many widths in one pass over the pairs of rows.
+
+A pair is brought to tridiagonal form on the columns missing in either row, once; each width then costs one pass along
+a diagonal. Pairs of crowded patterns keep the shared factor, one for each width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gapkernel.compute.linalg.bits import count_ones
+from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
+from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, _combine, _write
+from gapkernel.compute.pairs.scattered import _observed_distance, gather_unions
+from gapkernel.compute.pairs.shared import shared_tile
+from gapkernel.compute.runtime.tasks import run_tasks
+
+ENOUGH = 6
+"""Widths from which one pass is faster than one engine for each (measured: benchmarks/results/model_selection.md)."""
+
+
+class GammaGridEngine(ExpectedRBFEngine):
+    """`ExpectedRBFEngine` for several widths.
+
+    Parameters
+    ----------
+    left, right : GaussianRows
+        With ``right=None`` the batch is paired with itself.
+    gammas : ndarray of shape (n_gammas,)
+    scales_left, scales_right : ndarray of shape (n_gammas, n)
+        Logarithms of the factors of each row at each width.
+    """
+
+    def __init__(self, left, right, gammas, scales_left, scales_right):
+        widest = int(np.argmax(gammas))
+        super().__init__(left, right, gammas[widest], scales_left[widest], scales_right[widest])
+        self.gammas = gammas
+        self.scales_left = np.ascontiguousarray(scales_left[:, self.order_left])
+        self.scales_right = np.ascontiguousarray(scales_right[:, self.order_right])
+
+    def matrices(self) -> np.ndarray:
+        """The matrices of all widths, (n_gammas, n_left, n_right)."""
+        out = np.empty((len(self.gammas), len(self.order_left), len(self.order_right)))
+
+        def fill(edge):
+            i0, i1 = edge
+            for j0, j1 in self.edges_right:
+                if self.symmetric and j0 < i0:
+                    continue
+                blocks = self._log_tiles(i0, i1, j0, j1)
+                np.exp(blocks, out=blocks)
+                for block, matrix in zip(blocks, out, strict=True):
+                    _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, matrix)
+
+        run_tasks(fill, self.edges_left, "Comparing rows")
+        return out
+
+    def _log_tiles(self, i0, i1, j0, j1):
+        shape = len(self.gammas), i1 - i0, j1 - j0
+        squared, log_det = np.empty(shape), np.empty(shape)
+        if i1 <= self.crowded[0] and j1 <= self.crowded[1]:
+            for k, gamma in enumerate(self.gammas):
+                shared_tile(self.left, self.right, i0, i1, j0, j1, gamma, squared[k], log_det[k])
+        else:
+            half = self.symmetric and i0 == j0
+            _grid_tile(
+                self.left, self.right, i0, i1, j0, j1, self.gamma, self.gammas, half, self.lanes, squared, log_det
+            )
+        for k, gamma in enumerate(self.gammas):
+            _combine(squared[k], log_det[k], -gamma, -0.5, self.scales_left[k, i0:i1], self.scales_right[k, j0:j1])
+        return squared
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_union(left, right, i0, i1, j0, j1, diagonal, pairs, size):
+    """List the pairs (i, j) with a gap in either row by how many columns that concerns; returns their number."""
+    d, width = left.means.shape[0], j1 - j0
+    bucket = np.zeros(d + 2, dtype=np.int64)
+    either = np.empty((i1 - i0) * width, dtype=np.int64)
+    for i in range(i0, i1):
+        p = left.pattern[i]
+        for j in range(j0, j1):
+            q = right.pattern[j]
+            at = (i - i0) * width + (j - j0)
+            either[at] = 0
+            if not (diagonal and j < i):
+                for w in range(left.words.shape[1]):
+                    either[at] += count_ones(left.words[p, w] | right.words[q, w])
+            bucket[either[at] + 1] += 1
+    bucket[0] = -bucket[1]  # a pair of complete rows is not listed
+    for k in range(1, bucket.shape[0]):
+        bucket[k] += bucket[k - 1]
+    n_pairs = bucket[d + 1]
+    for i in range(i1 - i0):
+        for j in range(width):
+            columns = either[i * width + j]
+            if columns > 0:
+                pairs[bucket[columns], 0], pairs[bucket[columns], 1] = i, j
+                size[bucket[columns]] = columns
+                bucket[columns] += 1
+    return n_pairs
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grid_tile(left, right, i0, i1, j0, j1, widest, gammas, diagonal, lanes, squared, log_det):
+    """Fill ``squared`` and ``log_det``, one layer for each gamma, for rows i0..i1 against j0..j1."""
+    height, width = i1 - i0, j1 - j0
+    pairs = np.empty((height * width, 2), dtype=np.int64)
+    size = np.empty(height * width, dtype=np.int64)
+    n_pairs = _sort_by_union(left, right, i0, i1, j0, j1, diagonal, pairs, size)
+    squared[0] = 0.0
+    for i in range(i0, i1):
+        _observed_distance(left, right, i, j0, j1, squared[0, i - i0])
+    log_det[:] = 0.0
+    for k in range(1, gammas.shape[0]):
+        squared[k] = squared[0]
+    largest = size[n_pairs - 1] if n_pairs else 0
+    matrix, work = np.empty((largest, largest, lanes)), np.empty((2, largest, lanes))
+    delta, off_diagonal = np.empty((largest, lanes)), np.empty((largest, lanes))
+    value, group_log_det = np.empty(lanes), np.empty(lanes)
+    for begin in range(0, n_pairs, lanes):
+        end = min(begin + lanes, n_pairs)
+        group, columns = pairs[begin:end], size[end - 1]
+        gather_unions(left, right, i0, j0, group, widest, columns, matrix, delta)
+        tridiagonalise(matrix, delta, columns, off_diagonal, work)
+        for k in range(gammas.shape[0]):
+            solve_tridiagonal(matrix, off_diagonal, delta, columns, gammas[k] / widest, value, group_log_det)
+            for lane in range(end - begin):
+                squared[k, group[lane, 0], group[lane, 1]] += value[lane]
+            for lane in range(end - begin):
+                log_det[k, group[lane, 0], group[lane, 1]] = group_log_det[lane]

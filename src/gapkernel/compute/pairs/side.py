@@ -1,0 +1,100 @@
+"""One side of a kernel block, laid out for the compiled loops."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from gapkernel.compute.linalg.bits import pack_words
+from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
+
+CROWD = 24
+"""Rows a pattern must have before one shared factor pays."""
+
+
+class Side(NamedTuple):
+    """One side of a kernel block: rows sorted by pattern, and what each pattern needs for one gamma."""
+
+    means: np.ndarray  # (d, n) conditional means, one row in each column
+    observed: np.ndarray  # (d, n) 1.0 where the value is certain, else 0.0
+    pattern: np.ndarray  # (n,) pattern of each row
+    words: np.ndarray  # (p, w) the gap set of each pattern, packed
+    gap_start: np.ndarray  # (p + 1,) where the gaps of a pattern begin in `gaps`
+    gaps: np.ndarray  # gap columns of all patterns, one after another
+    position: np.ndarray  # (p, d) place of a column among the pattern's gaps, -1 where observed
+    block_start: np.ndarray  # (p + 1,) where the matrices of a pattern begin in the two arrays below
+    covariance: np.ndarray  # Sigma of each pattern on its gaps, flattened
+    inverse: np.ndarray  # A^-1 of each pattern on its gaps, flattened
+    log_det: np.ndarray  # (p,) log |A|
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factor(covariance, begin, size, gamma):
+    """Cholesky factor and log determinant of I + 2 gamma Sigma for the covariance that starts at ``begin``."""
+    factor = np.empty((size, size))
+    for r in range(size):
+        for s in range(r + 1):
+            factor[r, s] = 2.0 * gamma * covariance[begin + r * size + s]
+        factor[r, r] += 1.0
+    return factor, factor_in_place(factor, size, 0.0)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det):
+    """Fill ``inverse`` with (I + 2 gamma Sigma)^-1 and ``log_det`` with log |I + 2 gamma Sigma|."""
+    for p in range(log_det.shape[0]):
+        size = gap_start[p + 1] - gap_start[p]
+        begin = block_start[p]
+        factor, log_det[p] = _factor(covariance, begin, size, gamma)
+        root = np.zeros((size, size))  # row r is L^-1 e_r, zero before place r
+        for r in range(size):
+            root[r, r] = 1.0
+            solve_in_place(factor, size, root[r])
+        for r in range(size):
+            for s in range(r + 1):
+                total = 0.0
+                for k in range(r, size):
+                    total += root[r, k] * root[s, k]
+                inverse[begin + r * size + s] = inverse[begin + s * size + r] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_dets(gap_start, block_start, covariance, gamma, log_det):
+    for p in range(log_det.shape[0]):
+        log_det[p] = _factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]
+
+
+def row_log_det(rows, gamma):
+    """log |I + 2 gamma Sigma_i| for each row."""
+    log_det = np.empty(len(rows.gaps))
+    _log_dets(rows.gap_start, rows.block_start, rows.covariance, gamma, log_det)
+    return log_det[rows.law]
+
+
+def lay_out(rows, gamma, centre):
+    """Sort ``rows`` by pattern, crowded patterns first; returns the side, the order and the crowded rows' number.
+
+    Means are measured from ``centre``, so that columns far from 0 lose no digits.
+    """
+    counts = np.bincount(rows.law, minlength=len(rows.gaps))
+    rank = np.empty(len(counts), dtype=np.int64)
+    rank[np.lexsort((np.arange(len(counts)), counts < CROWD))] = np.arange(len(counts))
+    order = np.argsort(rank[rows.law], kind="stable")
+    n_crowded = int(counts[counts >= CROWD].sum())
+
+    inverse, log_det = np.empty_like(rows.covariance), np.empty(len(rows.gaps))
+    invert_patterns(rows.gap_start, rows.block_start, rows.covariance, gamma, inverse, log_det)
+    side = Side(
+        means=np.ascontiguousarray((rows.means[order] - centre).T),
+        observed=np.ascontiguousarray(~rows.gaps[rows.law[order]].T, dtype=np.float64),
+        pattern=np.ascontiguousarray(rows.law[order]),
+        words=pack_words(rows.gaps),
+        gap_start=rows.gap_start,
+        gaps=np.ascontiguousarray(np.nonzero(rows.gaps)[1]),
+        position=np.where(rows.gaps, np.cumsum(rows.gaps, axis=1) - 1, -1),
+        block_start=rows.block_start,
+        covariance=rows.covariance,
+        inverse=inverse,
+        log_det=log_det,
+    )
+    return side, order, n_crowded

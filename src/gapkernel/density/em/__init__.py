@@ -1,0 +1,1 @@
+"""Expectation maximisation from rows with gaps."""

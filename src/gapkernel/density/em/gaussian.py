@@ -1,0 +1,234 @@
+"""Expectation maximisation for a Gaussian with gaps, on standardised columns.
+
+Rows are written in homogeneous form, [x, 1]. The iteration needs only the sum of the outer products of the
+rows of each pattern, so the rows of a crowded pattern are replaced by their triangular factor R, with the
+same sums: after that the cost of an iteration no longer depends on how many rows share a pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, pinvh
+
+from gapkernel.compute.linalg.conditional import SINGULAR, expectation, workspace
+from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.rows import Patterns
+
+ROUNDING = 1e-10
+"""Relative change of the objective that is no more than rounding."""
+
+CHUNKS = 16
+"""Parts of the E-step; a fixed number, so that sums do not depend on the number of threads."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums of the E-step: log |Sigma_OO|, the outer products of completed rows, and conditional covariances."""
+
+    log_det: float
+    moments: np.ndarray
+    spread: np.ndarray
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(self.log_det + other.log_det, self.moments + other.moments, self.spread + other.spread)
+
+
+@dataclass(frozen=True)
+class CompressedRows:
+    """Homogeneous rows sorted by pattern, with the weight and the observed cells each pattern stands for."""
+
+    missing: np.ndarray
+    counts: np.ndarray
+    row_start: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def n_cells(self) -> float:
+        """Observed cells, counted with their weights."""
+        return float(self.counts @ (~self.missing).sum(axis=1))
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.missing.shape[1]
+
+    def statistics(self, mean, covariance, precision, log_det) -> Statistics:
+        """Sums of the E-step."""
+        d, n_patterns = len(mean), len(self.missing)
+        cuts = np.searchsorted(self.row_start, np.linspace(0, self.row_start[-1], CHUNKS + 1)[1:-1])
+        cuts = np.concatenate([[0], np.minimum(cuts, n_patterns), [n_patterns]])
+        moments, spread = np.zeros((CHUNKS, d + 1, d + 1)), np.zeros((CHUNKS, d, d))
+
+        def chunk(k):
+            return expectation(
+                self.missing, self.counts, self.row_start, self.rows, cuts[k], cuts[k + 1],
+                mean, covariance, precision, log_det, workspace(d), moments[k], spread[k],
+            )  # fmt: skip
+
+        small = len(self.rows) < 1000  # then threads cost more than they save
+        log_dets = [chunk(k) for k in range(CHUNKS)] if small else run_tasks(chunk, range(CHUNKS))
+        return Statistics(float(np.sum(log_dets)), moments.sum(axis=0), spread.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What the M-step adds: ``strength`` rows at ``mean``, ``scale`` to the scatter, ``count`` to the divisor."""
+
+    mean: np.ndarray
+    strength: float
+    scale: np.ndarray
+    count: float
+
+    def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
+        """Logarithm of the prior at (mean, covariance), up to a constant."""
+        if self.strength == 0 and self.count == 0 and not self.scale.any():
+            return 0.0
+        try:
+            factor = cho_factor(covariance, lower=True)
+        except np.linalg.LinAlgError:
+            return -np.inf  # singular
+        log_det = 2.0 * np.log(np.diag(factor[0])).sum()
+        away = mean - self.mean
+        penalty = np.trace(cho_solve(factor, self.scale)) + self.strength * away @ cho_solve(factor, away)
+        return float(-0.5 * (self.count * log_det + penalty))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of `maximise`."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    log_likelihood: np.ndarray
+    objective: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
+    """Sort rows by pattern and replace crowded patterns by their triangular factors."""
+    missing = np.isnan(X)
+    patterns = Patterns.of(missing)
+    homogeneous = np.column_stack([np.where(missing, 0.0, X), np.ones(len(X))]) * np.sqrt(weight)[:, None]
+    homogeneous = homogeneous[patterns.order]
+    limit = (~patterns.gaps).sum(axis=1) + 1
+    crowded = patterns.counts > limit
+    row_start = np.concatenate([[0], np.cumsum(np.where(crowded, limit, patterns.counts))])
+    rows = np.zeros((row_start[-1], X.shape[1] + 1))
+    rows[np.repeat(~crowded, np.diff(row_start))] = homogeneous[np.repeat(~crowded, patterns.counts)]
+    for p in np.flatnonzero(crowded):
+        columns = np.flatnonzero(np.append(~patterns.gaps[p], True))
+        block = homogeneous[patterns.row_start[p] : patterns.row_start[p + 1], columns]
+        rows[row_start[p] : row_start[p + 1], columns] = np.linalg.qr(block, mode="r")
+    counts = np.bincount(patterns.index, weights=weight, minlength=len(patterns))
+    return CompressedRows(patterns.gaps, counts, row_start, rows)
+
+
+def maximise(data, prior: Prior, tol: float, max_iter: int) -> Fit:
+    """Iterate from mean 0 and covariance I until a step raises the objective by less than ``tol`` of its size.
+
+    ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
+    Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM); the leap is kept only
+    if it raises the objective, so the objective never falls.
+    """
+    d = data.n_features
+    history: list[tuple[float, float]] = []
+    path = [_Point(np.zeros(d), np.eye(d))]
+    best = path[0]
+    converged = False
+    while len(history) <= max_iter and not converged:
+        point = path[-1]
+        log_likelihood, moments = _expectation(data, point)
+        objective = log_likelihood + prior.log_density(point.mean, point.covariance)
+        if history and objective < history[-1][1]:
+            if len(path) == 4:  # the leap went too far: take up where the plain steps had ended
+                path = [path[2]]
+                continue
+            # a plain step falls by rounding only, or because the covariance has become singular
+            converged = history[-1][1] - objective <= max(tol, ROUNDING) * max(abs(objective), data.n_cells)
+            break
+        if len(path) in (2, 3):
+            converged = objective - history[-1][1] <= tol * max(abs(objective), data.n_cells)
+        history.append((log_likelihood, objective))
+        best = point
+        step = _maximisation(moments, prior)
+        if len(path) == 4:
+            path = [step]
+        elif len(path) == 2:
+            leap = _extrapolate(path[0], path[1], step)
+            path = [*path, step, leap] if leap else [step]
+        else:
+            path = [*path, step]
+    log_likelihoods, objectives = np.array(history).T
+    return Fit(best.mean, best.covariance, log_likelihoods, objectives, len(history) - 1, converged)
+
+
+@dataclass(frozen=True)
+class _Point:
+    mean: np.ndarray
+    covariance: np.ndarray
+
+    def flat(self) -> np.ndarray:
+        return np.concatenate([self.mean, self.covariance.ravel()])
+
+
+def _extrapolate(start: _Point, middle: _Point, end: _Point) -> _Point | None:
+    """The squared extrapolation of two steps, None when it leaves the positive definite matrices."""
+    d = len(start.mean)
+    first = middle.flat() - start.flat()
+    change = end.flat() - middle.flat() - first
+    size = np.linalg.norm(change)
+    length = np.linalg.norm(first) / size if size > 0 else 1.0
+    if length <= 1.0:
+        return None
+    flat = start.flat() + 2 * length * first + length**2 * change
+    covariance = flat[d:].reshape(d, d)
+    try:
+        np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return None
+    return _Point(flat[:d], covariance)
+
+
+def _expectation(data, point: _Point) -> tuple[float, np.ndarray]:
+    """Log-likelihood at the current parameters and the expected moments [x, 1][x, 1]'."""
+    mean, covariance = point.mean, point.covariance
+    d = len(mean)
+    precision, log_det = _invert(covariance)
+    sums = data.statistics(mean, covariance, precision, log_det)
+    completed = np.tril(sums.moments)
+    completed += np.tril(completed, -1).T
+    # a completed row's deviation is orthogonal, in the metric of Sigma^-1, to its gaps: this is the sum of
+    # (x - mu)_O' Sigma_OO^-1 (x - mu)_O
+    shift = np.concatenate([np.eye(d), -mean[:, None]], axis=1)
+    inverse = precision if len(precision) else pinvh(covariance)
+    quadratic = np.sum(inverse * (shift @ completed @ shift.T))
+    constant = np.log(2 * np.pi) * data.n_cells
+    completed[:d, :d] += sums.spread
+    return -0.5 * float(constant + sums.log_det + quadratic), completed
+
+
+def _maximisation(moments: np.ndarray, prior: Prior) -> _Point:
+    """The parameters that maximise the expected complete-data objective."""
+    n = moments[-1, -1]
+    centre = moments[-1, :-1] / n
+    scatter = moments[:-1, :-1] - n * np.outer(centre, centre)
+    mean = (n * centre + prior.strength * prior.mean) / (n + prior.strength)
+    away = centre - prior.mean
+    shrink = n * prior.strength / (n + prior.strength)
+    covariance = (scatter + prior.scale + shrink * np.outer(away, away)) / (n + prior.count)
+    return _Point(mean, 0.5 * (covariance + covariance.T))
+
+
+def _invert(covariance: np.ndarray) -> tuple[np.ndarray, float]:
+    """Precision and log determinant; an empty precision when the covariance is singular."""
+    try:
+        factor = cho_factor(covariance, lower=True)
+    except np.linalg.LinAlgError:
+        return np.empty((0, 0)), 0.0
+    diagonal = np.diag(factor[0])
+    if np.any(diagonal**2 <= SINGULAR * covariance.diagonal()):
+        return np.empty((0, 0)), 0.0
+    return cho_solve(factor, np.eye(len(covariance))), float(2.0 * np.log(diagonal).sum())

@@ -1,0 +1,79 @@
+"""The rows that a density is fitted to: an array, or a table in parts. Both give sums, and compressed rows for EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from gapkernel.density.em.gaussian import CompressedRows, Statistics, compress
+from gapkernel.density.em.standardise import Standard
+from gapkernel.tables.table import numeric_table
+from gapkernel.tables.table_in_parts import Derived, Part, Parts
+
+
+class Observations:
+    """The rows of an array that hold a value and have weight."""
+
+    def __init__(self, X: np.ndarray, weight: np.ndarray):
+        used = (weight > 0) & ~np.isnan(X).all(axis=1)
+        # one layout, so that sums do not depend on the caller's
+        self.X = np.ascontiguousarray(X) if used.all() else X[used]
+        self.weight = weight if used.all() else weight[used]
+
+    def total(self, function: Callable):
+        """The sum of ``function(X, weight)`` over the rows."""
+        return function(self.X, self.weight)
+
+    def compressed(self, standard: Standard) -> CompressedRows:
+        """The standardised, live columns, compressed by pattern."""
+        live = standard.live
+        return compress((self.X[:, live] - standard.location[live]) / standard.scale[live], self.weight)
+
+
+class ObservationsInParts:
+    """The same, of a table in parts: `reader` is the estimator that numbers are checked for."""
+
+    def __init__(self, parts: Parts, reader):
+        self.parts, self.reader = parts, reader
+
+    def total(self, function: Callable):
+        """The sum of ``function(X, weight)`` over the rows."""
+        return self.parts.sum(partial(_total, self.reader, function), "density")
+
+    def compressed(self, standard: Standard) -> CompressedParts:
+        """The standardised, live columns, compressed by pattern within each part."""
+        n_cells = float(standard.seen[standard.live].sum())
+        return CompressedParts(
+            self.parts.derived(partial(_compressed, self.reader, standard)), int(standard.live.sum()), n_cells
+        )
+
+
+class CompressedParts:
+    """Compressed rows in parts, for `maximise`."""
+
+    def __init__(self, parts: Derived, n_features: int, n_cells: float):
+        self.parts, self.n_features, self.n_cells = parts, n_features, n_cells
+
+    def statistics(self, *parameters) -> Statistics:
+        """Sums of the E-step."""
+        return self.parts.sum(partial(_statistics, parameters), "density")
+
+
+def _observations(reader, part: Part) -> Observations:
+    X = numeric_table(reader, part.X, reset=False)
+    return Observations(X, _check_sample_weight(part.weight, X, ensure_non_negative=True))
+
+
+def _total(reader, function: Callable, part: Part):
+    return _observations(reader, part).total(function)
+
+
+def _compressed(reader, standard: Standard, part: Part) -> CompressedRows:
+    return _observations(reader, part).compressed(standard)
+
+
+def _statistics(parameters: tuple, rows: CompressedRows) -> Statistics:
+    return rows.statistics(*parameters)

@@ -1,0 +1,212 @@
+"""Column by column: the law of a missing value is that of its column."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from gapkernel.density.bandwidth import sheather_jones
+from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_law
+from gapkernel.rows.marginal import Feature, MarginalRows
+from gapkernel.tables.table import Schema, Table, read_table
+
+NUMERIC = ("kde", "gaussian", "empirical")
+CATEGORICAL = ("frequency", "uniform")
+NARROWEST = 1e-5
+"""Windows narrower than this share of the range lose their digits; they are taken as points."""
+
+
+class Marginals(BaseEstimator):
+    """One law for each column, numbers or categories; gaps of a row are independent.
+
+    Parameters
+    ----------
+    numeric : {"kde", "gaussian", "empirical"}, default="kde"
+        Law of a missing number. "kde": each value seen, spread evenly over a window.
+    categorical : {"frequency", "uniform"}, default="frequency"
+        Law of a missing category: as frequent as it was, or all levels alike.
+    bandwidth : {"ste", "dpi"} or float, default="ste"
+        How the windows are made: `sheather_jones`, or a number for the half-width of all of them.
+    bandwidth_factor : float, default=sqrt(3)
+        Half-width of a window for a Sheather-Jones bandwidth of 1. The default gives the window that deviation;
+        1.74 is the canonical match.
+    smoothing : float, default=0.0
+        Added to the count of each level.
+    laws : dict, default=None
+        Laws of some columns, by name or number: a word from above, or a frozen distribution of `scipy.stats`.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories, as in `SVC`.
+
+    Attributes
+    ----------
+    features_ : tuple of Feature
+        The law, the levels and the range of each column.
+    bandwidths_ : ndarray of shape (n_features,)
+        Half-widths of the windows, NaN for other laws.
+    schema_ : Schema
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    Half-widths are held below half the range of a column, so that the kernels of `HeterogeneousKernel` stay
+    positive definite. A column with no value at all carries no information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import Marginals
+    >>> density = Marginals(bandwidth=0.5).fit(np.array([[0.0], [1.0], [3.0], [np.nan]]))
+    >>> density.features_[0].law.mean_distance([0.7]).round(4)
+    array([1.1133])
+    """
+
+    def __init__(
+        self,
+        *,
+        numeric="kde",
+        categorical="frequency",
+        bandwidth="ste",
+        bandwidth_factor=3**0.5,
+        smoothing=0.0,
+        laws=None,
+        categorical_features="from_dtype",
+    ):
+        self.numeric = numeric
+        self.categorical = categorical
+        self.bandwidth = bandwidth
+        self.bandwidth_factor = bandwidth_factor
+        self.smoothing = smoothing
+        self.laws = laws
+        self.categorical_features = categorical_features
+
+    def fit(self, X, y=None, sample_weight=None) -> Marginals:
+        """Estimate the law of each column from the values seen in it.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for; bandwidths look at the values only.
+
+        Returns
+        -------
+        self : Marginals
+        """
+        self._check_parameters()
+        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        table, weight = table[weight > 0], weight[weight > 0]
+        if table.missing.all():
+            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
+        given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
+        features = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
+        self.schema_, self.features_ = table.schema, features
+        self.bandwidths_ = np.array([getattr(feature.law, "half_width", np.nan) for feature in features])
+        return self
+
+    def condition(self, X) -> MarginalRows:
+        """The rows, with the laws of their gaps.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        rows : MarginalRows
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False, schema=self.schema_)
+        values = np.array(table.values)
+        values[:, [feature.law is None for feature in self.features_]] = np.nan  # never seen at fit: nothing to say
+        return MarginalRows(values, self.features_)
+
+    def marginal(self, columns) -> Marginals:
+        """The density of some columns."""
+        check_is_fitted(self)
+        part = Marginals(**self.get_params(deep=False))
+        part.schema_, part.n_features_in_ = self.schema_.take(columns), len(columns)
+        part.features_, part.bandwidths_ = tuple(self.features_[k] for k in columns), self.bandwidths_[columns]
+        return part
+
+    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
+        """Complete the rows of ``X`` by draws from the laws; categories are codes, places among the sorted levels.
+
+        Returns
+        -------
+        completions : ndarray of shape (n_draws, n_samples, n_features)
+        """
+        random = check_random_state(random_state)
+        rows = self.condition(X)
+        draws = np.repeat(rows.values[None], n_draws, axis=0)
+        for k, feature in enumerate(self.features_):
+            gaps = np.isnan(draws[:, :, k])
+            if feature.law is not None and gaps.any():
+                draws[:, :, k][gaps] = feature.law.ppf(random.random(int(gaps.sum())))
+        return draws
+
+    def _feature(self, table: Table, column: int, weight: np.ndarray, given) -> Feature:
+        values, schema = table.values[:, column], table.schema
+        seen = ~np.isnan(values)
+        levels = schema.levels[column]
+        low, high = (float(values[seen].min()), float(values[seen].max())) if seen.any() else (np.nan, np.nan)
+        law: Law | None = None
+        if seen.any():
+            find = self._law_of_category if levels is not None else self._law_of_number
+            law = find(values[seen], weight[seen], column, schema, given)
+        return Feature(law, levels, schema.ordered[column], low, high, schema.label(column))
+
+    def _law_of_category(self, codes, weight, column: int, schema: Schema, given) -> Law:
+        word = given or self.categorical
+        if not isinstance(word, str) or word not in CATEGORICAL:
+            raise ValueError(f"laws: column {schema.label(column)} holds categories, so {word!r} cannot be its law.")
+        n_levels = len(schema.levels[column])  # type: ignore[arg-type]
+        counts = np.bincount(codes.astype(np.int64), weight, n_levels) + self.smoothing
+        counts = np.ones(n_levels) if word == "uniform" else counts
+        return Atoms(np.arange(n_levels, dtype=np.float64), counts / counts.sum())
+
+    def _law_of_number(self, values, weight, column: int, schema: Schema, given) -> Law:
+        word = self.numeric if given is None else given
+        if hasattr(word, "cdf") and hasattr(word, "ppf"):
+            return known_law(word)
+        if not isinstance(word, str) or word not in NUMERIC:
+            raise ValueError(
+                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a frozen distribution "
+                f"of scipy.stats, got {word!r}."
+            )
+        spread = values.max() - values.min()
+        if word == "empirical" or spread == 0:
+            return Atoms.empirical(values, weight)
+        if word == "gaussian":
+            mean = np.average(values, weights=weight)
+            return Normal(float(mean), float(np.sqrt(np.average((values - mean) ** 2, weights=weight))))
+        half_width = min(self._half_width(values), 0.5 * spread)  # beyond, 1 - |x - z| / range is not a kernel
+        if half_width < NARROWEST * spread:
+            return Atoms.empirical(values, weight)
+        return UniformWindows.around(values, half_width, weight)
+
+    def _half_width(self, values) -> float:
+        if isinstance(self.bandwidth, str):
+            return self.bandwidth_factor * sheather_jones(values, self.bandwidth)
+        return float(self.bandwidth)
+
+    def _check_parameters(self) -> None:
+        for name, words in (("numeric", NUMERIC), ("categorical", CATEGORICAL)):
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
+        for name in ("smoothing", "bandwidth_factor"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number from 0 up, got {getattr(self, name)!r}.")
+        known = isinstance(self.bandwidth, str) and self.bandwidth in ("ste", "dpi")
+        number = isinstance(self.bandwidth, float | int | np.number) and 0 <= self.bandwidth < np.inf
+        if not (known or number):
+            raise ValueError(f"bandwidth must be 'ste', 'dpi' or a number from 0 up, got {self.bandwidth!r}.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

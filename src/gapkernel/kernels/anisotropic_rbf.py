@@ -1,0 +1,77 @@
+"""The expected RBF kernel with a length scale for each column (automatic relevance determination)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.base import clone
+
+from gapkernel.compute.moments.covariance_sums import covariance_sums
+from gapkernel.compute.pairs.expected_rbf_gradient import length_scale_sums
+from gapkernel.kernels.expected_rbf import ExpectedRBF, _gamma_of
+from gapkernel.rows import GaussianRows
+
+
+class AnisotropicRBF(ExpectedRBF):
+    """exp(-1/2 sum_k (x_k - y_k)^2 / l_k^2), averaged over what is missing.
+
+    The expected RBF kernel in units of the length scales: columns with a large one hardly count. Where nothing is
+    missing this is `sklearn.gaussian_process.kernels.RBF`.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (n_features,) or "scale", default="scale"
+        One for all columns or one for each. "scale" is that of ``ExpectedRBF(gamma="scale")``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.kernels import AnisotropicRBF
+    >>> rows = Gaussian.from_moments([0.0, 0.0], np.eye(2)).condition([[0.0, np.nan], [0.0, 0.0]])
+    >>> AnisotropicRBF([1.0, 10.0]).gram(rows).round(4)  # the gap is in a column that hardly counts
+    array([[1.   , 0.995],
+           [0.995, 1.   ]])
+    """
+
+    def __init__(self, length_scale="scale"):
+        self.length_scale = length_scale
+
+    def resolve(self, density, rows: GaussianRows) -> AnisotropicRBF:
+        kernel = clone(self)
+        if isinstance(self.length_scale, str):
+            kernel.length_scale = float((2.0 * _gamma_of(self.length_scale, density, rows)) ** -0.5)
+        kernel._factors(rows.n_features)
+        return kernel
+
+    def gram_and_sums(self, rows: GaussianRows) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """The Gram matrix K, and a function of symmetric weights W that returns, for each column k,
+        sum_ij W_ij dK_ij / d log l_k: all that a gradient in the length scales needs."""
+        engine = self._engine(rows.dense, None)
+        gram = engine.matrix()
+        np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
+        return gram, lambda weights: length_scale_sums(engine, weights * gram)
+
+    def covariance_sums(self, left: GaussianRows, right: GaussianRows, vectors, matrix) -> np.ndarray:
+        """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the
+        rows of ``right`` varies with what is missing in x. ``vectors`` is a function that returns the v of a row of
+        ``left``, one v_i in each column."""
+        left, right = self._in_metric(left.dense), self._in_metric(right.dense)
+        return covariance_sums(left, right, self._number(), vectors, matrix)
+
+    def _in_metric(self, rows: GaussianRows) -> GaussianRows:
+        return rows.scale(self._factors(rows.n_features))
+
+    def _number(self) -> float:
+        return 0.5
+
+    def _factors(self, n_features: int) -> np.ndarray:
+        if isinstance(self.length_scale, str):
+            raise ValueError(f"length_scale={self.length_scale!r} is found from data: use kernel.resolve first.")
+        scales = np.asarray(self.length_scale, dtype=np.float64)
+        if scales.shape not in ((), (n_features,)) or not (np.all(scales > 0) and np.isfinite(scales).all()):
+            raise ValueError(
+                f"length_scale must be 'scale', a positive number or {n_features} of them, got {self.length_scale!r}."
+            )
+        return np.broadcast_to(1.0 / scales, (n_features,))

@@ -1,0 +1,88 @@
+"""Covariances inside a column of a random kernel matrix, for the linear and the RBF kernel.
+
+With rows of independent Gaussian laws, column j of the kernel matrix is the random vector
+(k(x_1, x_j), ..., k(x_n, x_j)). Its covariance matrix is what a robust machine needs to know about row j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gapkernel.compute.moments.column_covariance import shared_covariance
+from gapkernel.rows import GaussianRows
+
+
+class ColumnCovariance(NamedTuple):
+    """The covariance of k(x_1, x_j), ..., k(x_n, x_j) in two parts: ``shared + diag(own)``.
+
+    All entries share the draw of x_j, and each has a draw of its own besides: Cov = Cov[E(. | x_j)] + E[Var(. | x_j)],
+    and the second term is diagonal. The first is smooth in the few gaps of row j, so its rank is low in practice.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n, n)
+    own : ndarray of shape (n,)
+    """
+
+    shared: np.ndarray
+    own: np.ndarray
+
+    def matrix(self) -> np.ndarray:
+        """The covariance matrix."""
+        return self.shared + np.diag(self.own)
+
+
+def linear_columns(rows: GaussianRows, variances: np.ndarray) -> Iterator[ColumnCovariance]:
+    """Covariances of x_1'x_j, ..., x_n'x_j for each row j in turn; column j of ``variances`` is the diagonal."""
+    for j in range(len(rows)):
+        slopes = rows.means.copy()
+        slopes[j] *= 2.0  # x_j'x_j moves twice as fast with x_j
+        shared = slopes @ rows.covariance_of(j) @ slopes.T  # m_i' Sigma_j m_l
+        yield _completed(shared, variances[:, j])
+
+
+def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarray) -> Iterator[ColumnCovariance]:
+    """Covariances of k(x_1, x_j), ..., k(x_n, x_j) for the RBF kernel and each row j in turn.
+
+    With B_i = (I + 2 gamma Sigma_i)^-1 and a fixed x, E k(x_i, x) = |B_i|^(1/2) exp(-gamma (m_i - x)'B_i(m_i - x)).
+    What is left is the covariance over x = x_j, which moves on the gaps of row j only.
+    """
+    inverses, log_dets = _inverses(rows, gamma)
+    for j in range(len(rows)):
+        gaps = np.flatnonzero(rows.gaps[rows.law[j]])
+        if not len(gaps):  # x_j is known: nothing is shared
+            yield ColumnCovariance(np.zeros((len(rows), len(rows))), variances[:, j])
+            continue
+        away = rows.means - rows.means[j]
+        pulled = np.einsum("nij,nj->ni", inverses[rows.law], away)  # B_i (m_i - m_j)
+        base = log_scale + log_scale[j] - 0.5 * log_dets[rows.law] - gamma * np.einsum("ij,ij->i", away, pulled)
+        root = _root(rows.covariance_of(j)[np.ix_(gaps, gaps)])
+        curvatures = root.T @ inverses[:, gaps[:, None], gaps] @ root
+        shared = shared_covariance(rows.law, base, pulled[:, gaps] @ root, curvatures, gamma)
+        shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
+        yield _completed(shared, variances[:, j])
+
+
+def _completed(shared: np.ndarray, variances: np.ndarray) -> ColumnCovariance:
+    return ColumnCovariance(shared, np.maximum(variances - shared.diagonal(), 0.0))
+
+
+def _inverses(rows: GaussianRows, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+    """(I + 2 gamma Sigma)^-1 and log |I + 2 gamma Sigma| of each law."""
+    inverses = np.tile(np.eye(rows.n_features), (len(rows.gaps), 1, 1))
+    log_dets = np.zeros(len(rows.gaps))
+    for members, gaps, covariance in rows.by_pattern():
+        matrix = np.eye(len(gaps)) + 2.0 * gamma * covariance
+        law = rows.law[members[0]]
+        inverses[law][np.ix_(gaps, gaps)] = np.linalg.inv(matrix)
+        log_dets[law] = np.linalg.slogdet(matrix)[1]
+    return inverses, log_dets
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """R with R R' = covariance, which may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

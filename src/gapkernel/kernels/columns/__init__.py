@@ -1,0 +1,1 @@
+"""Kernels on one column, gaps included."""

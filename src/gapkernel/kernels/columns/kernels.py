@@ -1,0 +1,263 @@
+"""Kernels on one column, and what becomes of them where the value is missing.
+
+A kernel k on a column with law P is extended to gaps by averaging (Nebot-Troyano, Belanche):
+
+    k(x, gap) = g(x) = E k(x, T)        k(gap, gap) = G = E k(T, T')        the same row: E k(T, T)
+
+in closed form where there is one, by a finite sum where the law has finitely many values, and by quadrature where
+the caller asks for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.special import erf
+
+from gapkernel.kernels.columns.averaged import Constant, Extension, OfDistance, OfFunction, OfTable
+from gapkernel.rows import Feature
+from gapkernel.rows.column_law import Normal, UniformWindows
+
+
+class Univariate(ABC):
+    """A kernel on the values of one column."""
+
+    def extend(self, feature: Feature, quadrature: int | None = None) -> Extension:
+        """This kernel on a column, gaps included; a column that never varied is 1 everywhere."""
+        self._check_kind(feature)
+        if feature.law is None or (not feature.is_category and feature.low == feature.high):
+            return Constant()
+        return self._extend(feature, quadrature)
+
+    @abstractmethod
+    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        """`extend`, after the checks."""
+
+    def _check_kind(self, feature: Feature) -> None:  # noqa: B027 - most kernels are for one kind, not all
+        """Refuse numbers or categories where the kernel is for the other kind."""
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({arguments})"
+
+
+class OnNumbers(Univariate):
+    """A kernel on numbers."""
+
+    def _check_kind(self, feature: Feature) -> None:
+        if feature.is_category:
+            raise ValueError(f"{self!r} is for numbers, but column {feature.label} holds categories.")
+
+
+class OnCategories(Univariate):
+    """A kernel on categories: a table over pairs of levels."""
+
+    def _check_kind(self, feature: Feature) -> None:
+        if not feature.is_category:
+            raise ValueError(f"{self!r} is for categories, but column {feature.label} holds numbers.")
+
+    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        return OfTable.of(self.table(feature), feature.probabilities)
+
+    @abstractmethod
+    def table(self, feature: Feature) -> np.ndarray:
+        """The kernel between all pairs of levels."""
+
+
+class Gower(OnNumbers):
+    """1 - |x - z| / R, R the range seen at fit.
+
+    Positive semi-definite on an interval of length 2R and on none longer. So values are moved to the nearer end of
+    the range widened by R/2 on both sides, and so is a missing value whose law reaches further.
+    """
+
+    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        assert feature.law is not None
+        return OfDistance(feature.law, feature.low, feature.high)
+
+
+class Stationary(OnNumbers):
+    """A kernel of the distance, in units of the range seen at fit.
+
+    Under windows, its average is a difference of antiderivatives: with A' = k and B' = A,
+    g(x) = mean of (A(u + h) - A(u - h)) / 2h and G = mean of (B(D + 2h) - 2B(D) + B(D - 2h)) / 4h^2.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse width.
+    by_range : bool, default=True
+        Whether distances are divided by the range seen at fit.
+    """
+
+    def __init__(self, gamma=1.0, by_range=True):
+        self.gamma = gamma
+        self.by_range = by_range
+
+    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        if not self.gamma > 0:
+            raise ValueError(f"gamma must be a positive number, got {self.gamma!r} for column {feature.label}.")
+        unit = feature.high - feature.low if self.by_range else 1.0
+        kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
+        law = feature.law
+        if isinstance(law, UniformWindows):
+            centres, weights, h = law.centres / unit, law.weights, law.half_width / unit
+
+            def profile(x):
+                u = np.subtract.outer(x / unit, centres)
+                return np.sum(weights * (self.first(u + h) - self.first(u - h)), axis=-1) / (2.0 * h)
+
+            def apart(x):
+                u = np.subtract.outer(x, centres)
+                return (self.second(u + 2.0 * h) - 2.0 * self.second(u) + self.second(u - 2.0 * h)) @ weights
+
+            blocks = np.array_split(centres, max(1, len(centres) // 256))
+            both = float(np.concatenate([apart(block) for block in blocks]) @ weights) / (4.0 * h**2)
+            return kernel.with_law(profile, both, 1.0)
+        if isinstance(law, Normal) and self.under_normal(0.0, 1.0) is not None:
+            deviation = law.deviation / unit
+            return kernel.with_law(
+                lambda x: self.under_normal((x - law.mean) / unit, deviation),
+                float(self.under_normal(0.0, np.sqrt(2.0) * deviation)),
+                1.0,
+            )
+        return kernel.summed(feature, quadrature)
+
+    def value(self, u: np.ndarray) -> np.ndarray:
+        """k(u)."""
+        raise NotImplementedError
+
+    def first(self, u: np.ndarray) -> np.ndarray:
+        """A(u), an odd antiderivative of k."""
+        raise NotImplementedError
+
+    def second(self, u: np.ndarray) -> np.ndarray:
+        """B(u), an antiderivative of A."""
+        raise NotImplementedError
+
+    def under_normal(self, u, deviation):
+        """E k(u + deviation * N), None where there is no closed form."""
+        return None
+
+
+class RBF(Stationary):
+    """exp(-gamma u^2), u the distance in units of the range.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    by_range : bool, default=True
+    """
+
+    def value(self, u):
+        return np.exp(-self.gamma * u**2)
+
+    def first(self, u):
+        return 0.5 * np.sqrt(np.pi / self.gamma) * erf(np.sqrt(self.gamma) * u)
+
+    def second(self, u):
+        return u * self.first(u) + np.exp(-self.gamma * u**2) / (2.0 * self.gamma)
+
+    def under_normal(self, u, deviation):
+        wide = 1.0 + 2.0 * self.gamma * deviation**2
+        return np.exp(-self.gamma * np.square(u) / wide) / np.sqrt(wide)
+
+
+class Laplacian(Stationary):
+    """exp(-gamma |u|), u the distance in units of the range.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    by_range : bool, default=True
+    """
+
+    def value(self, u):
+        return np.exp(-self.gamma * np.abs(u))
+
+    def first(self, u):
+        return -np.sign(u) * np.expm1(-self.gamma * np.abs(u)) / self.gamma
+
+    def second(self, u):
+        return np.abs(u) / self.gamma + np.exp(-self.gamma * np.abs(u)) / self.gamma**2
+
+
+class Overlap(OnCategories):
+    """1 for equal levels, 0 for others. g is the frequency of a level, G the sum of their squares."""
+
+    def table(self, feature):
+        return np.eye(len(feature.levels))
+
+
+class Ordinal(OnCategories):
+    """1 - |r - s| / (m - 1) between the places r, s of two levels among m."""
+
+    def table(self, feature):
+        place = np.arange(len(feature.levels), dtype=np.float64)
+        return 1.0 - np.abs(np.subtract.outer(place, place)) / max(1, len(place) - 1)
+
+
+class Dichotomous(OnCategories):
+    """Gower's rule for presence and absence: 1 where both are present, 0 otherwise, also where both are absent.
+
+    Parameters
+    ----------
+    present : level, default=None
+        The level that means presence; None is the last of two.
+    """
+
+    def __init__(self, present=None):
+        self.present = present
+
+    def table(self, feature):
+        if len(feature.levels) > 2:
+            raise ValueError(f"{self!r} needs two levels, but column {feature.label} has {len(feature.levels)}.")
+        if self.present is not None and self.present not in feature.levels:
+            raise ValueError(f"Column {feature.label} has no level {self.present!r}: {feature.levels}.")
+        present = np.zeros(len(feature.levels))
+        present[-1 if self.present is None else feature.levels.index(self.present)] = 1.0
+        return np.outer(present, present)
+
+
+class Custom(Univariate):
+    """Any kernel, as a function of two arrays that broadcast.
+
+    On categories it gets their codes, places among the levels, and is exact; on numbers it is exact for laws with
+    finitely many values, and needs ``quadrature`` for others.
+
+    Parameters
+    ----------
+    function : callable
+        k(x, z), positive semi-definite.
+    """
+
+    def __init__(self, function):
+        self.function = function
+
+    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+        if feature.is_category:
+            codes = np.arange(len(feature.levels), dtype=np.float64)  # type: ignore[arg-type]
+            return OfTable.of(self.function(codes[:, None], codes[None]), feature.probabilities)
+        return OfFunction(self.function).summed(feature, quadrature)
+
+
+NAMES = {
+    "gower": Gower,
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "overlap": Overlap,
+    "ordinal": Ordinal,
+    "dichotomous": Dichotomous,
+}
+
+
+def univariate(kernel, what: str) -> Univariate:
+    """A kernel on one column from a name, a function or an object; ``what`` names the parameter in a complaint."""
+    if isinstance(kernel, Univariate):
+        return kernel
+    if isinstance(kernel, str) and kernel in NAMES:
+        return NAMES[kernel]()
+    if callable(kernel) and not isinstance(kernel, type):
+        return Custom(kernel)
+    raise ValueError(f"{what} must be one of {sorted(NAMES)}, a function k(x, z) or a kernel object, got {kernel!r}.")

@@ -1,0 +1,110 @@
+"""Random Fourier features of laws: coordinates whose scalar products approach a kernel between laws.
+
+exp(-gamma ||x - y||^2) is the mean of cos w'(x - y) over w ~ N(0, 2 gamma I). For a law N(m, Sigma) the mean of cos w'x
+is exp(-w' Sigma w / 2) cos w'm, and so for the sine: what is missing damps a wave. D waves give
+
+    z_i = D^(-1/2) [exp(-w' Sigma_i w / 2) cos w'm_i,  exp(-w' Sigma_i w / 2) sin w'm_i],     E z_i'z_j = K(i, j),
+
+the expected RBF kernel of independent rows, for every pair. genRBF divides row i by its exact norm,
+|I + 4 gamma Sigma_i|^(-1/4). An odd number of features has a last wave without a sine, and a random phase instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gapkernel.kernels.base import Kernel, Rows
+from gapkernel.kernels.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
+
+
+@dataclass(frozen=True, eq=False)
+class FourierMap:
+    """Expected random features for one kernel.
+
+    Attributes
+    ----------
+    kernel : ExpectedRBF or GenRBF
+        With numbers in place of words.
+    frequencies : ndarray of shape (n_frequencies, n_features)
+    centre : ndarray of shape (n_features,)
+        Where phases are measured from; it changes no scalar product, and keeps the digits of columns far from 0.
+    n_components : int
+        Number of features: two for each frequency, or one less.
+    phase : float
+        The phase of the last wave, 0 if it has a sine.
+    """
+
+    kernel: ExpectedRBF
+    frequencies: np.ndarray
+    centre: np.ndarray
+    n_components: int
+    phase: float
+
+    @classmethod
+    def draw(cls, kernel: Kernel, n_components: int, centre: np.ndarray, orthogonal: bool, random) -> FourierMap:
+        """A map with random frequencies."""
+        if not isinstance(kernel, ExpectedRBF) or isinstance(kernel, UnscaledExpectedRBF):
+            raise ValueError(f"There are Fourier features for 'genrbf' and 'rbf', not for {kernel!r}. Use Nystroem.")
+        root = kernel.metric_root(len(centre))
+        waves = (_orthogonal if orthogonal else _independent)((n_components + 1) // 2, len(root), random)
+        phase = random.uniform(0.0, 2.0 * np.pi) if n_components % 2 else 0.0
+        return cls(kernel, np.sqrt(2.0 * kernel.gamma) * waves @ root, centre, n_components, phase)  # w'(Rx) = (R'w)'x
+
+    def __call__(self, rows: Rows) -> np.ndarray:
+        """The features of each row, (n_rows, n_components): all cosines, then all sines."""
+        return self._waves(rows) * np.exp(self.kernel.log_scale(rows))[:, None]
+
+    def _waves(self, rows: Rows) -> np.ndarray:
+        if hasattr(rows, "components"):  # a mixture of laws: its mean wave is the mixture of theirs
+            parts = zip(np.transpose(rows.weights), rows.components, strict=True)
+            return np.sum([weight[:, None] * self._waves(component) for weight, component in parts], axis=0)
+        n_cosines, n_sines = len(self.frequencies), self.n_components // 2
+        damping = rows.quadratic(self.frequencies)
+        damping *= -0.5
+        np.exp(damping, out=damping)
+        damping *= np.sqrt(2.0 / self.n_components)
+        angle = (rows.means - self.centre) @ self.frequencies.T
+        angle[:, -1] += self.phase
+        out = np.empty((len(rows), self.n_components))
+        np.cos(angle, out=out[:, :n_cosines])
+        np.sin(angle[:, :n_sines], out=out[:, n_cosines:])
+        out[:, :n_cosines] *= damping
+        out[:, n_cosines:] *= damping[:, :n_sines]
+        return out
+
+    def standard_error(self, left: Rows, right: Rows) -> np.ndarray:
+        """Standard deviation of z_i'z_j around the kernel over draws of independent frequencies, (n_left, n_right).
+
+        With B = I + 4 gamma S, a wave and its sine have variance
+        |B|^(-1/2) (1 + exp(-4 gamma delta' B^-1 delta)) / 2 - K^2, a wave with a random phase |B|^(-1/2) / 2 more;
+        both times the scales of genRBF. There is none for rows of a mixture.
+        """
+        if any(hasattr(rows, "components") for rows in (left, right)):
+            raise NotImplementedError(
+                "standard_error is known for rows that are Gaussian, not for those of a GaussianMixture."
+            )
+        origin = [replace(rows, means=0.0 * rows.means) for rows in (left, right)]
+        stretched = [replace(rows, means=np.sqrt(2.0) * rows.means) for rows in (left, right)]
+        still = self._squared_gamma(*origin)
+        paired = 0.5 * (still + self._squared_gamma(*stretched)) - self.kernel.cross(left, right) ** 2
+        pairs, single = divmod(self.n_components, 2)
+        variance = (4 * pairs * paired + single * (paired + 0.5 * still)) / self.n_components**2
+        return np.sqrt(np.maximum(variance, 0.0))
+
+    def _squared_gamma(self, left: Rows, right: Rows) -> np.ndarray:
+        return self.kernel._engine(left, right, 2.0).matrix()
+
+
+def _independent(n: int, d: int, random) -> np.ndarray:
+    return random.standard_normal((n, d))
+
+
+def _orthogonal(n: int, d: int, random) -> np.ndarray:
+    """Standard normal directions, orthogonal within blocks of d: each is still normal, and errors are smaller."""
+    directions = []
+    for begin in range(0, n, d):
+        q, r = np.linalg.qr(random.standard_normal((d, d)))
+        directions.append((q * np.sign(np.diag(r)))[: n - begin])  # signs make the rotation uniform
+    return np.concatenate(directions) * np.sqrt(random.chisquare(d, n))[:, None]

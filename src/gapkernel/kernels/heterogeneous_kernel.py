@@ -1,0 +1,192 @@
+"""The extended heterogeneous kernel (Nebot-Troyano, Belanche: EHK)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.compute.pairs.heterogeneous import Side, summed
+from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
+from gapkernel.kernels.columns.kernels import univariate
+from gapkernel.rows import Feature, MarginalRows
+
+
+class HeterogeneousKernel(Kernel):
+    """One kernel for each column, averaged over what is missing, then put together over the columns.
+
+    A Gower similarity that works with gaps and stays positive semi-definite: numbers by 1 - |x - z| / range,
+    categories by overlap, ordered categories by the distance of their places. A missing value follows the law of its
+    column (`density.Marginals`).
+
+        K = mean of k_j(x_j, z_j)            EHK
+        K = (1 - alpha * mean)^(-1/alpha)    EHK_alpha
+
+    Parameters
+    ----------
+    alpha : float, default=None
+        In (0, 1): the activation of EHK_alpha, which tends to exp for small alpha. None leaves the mean as it is.
+    numeric : str, callable or kernel object, default="gower"
+        Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
+        an object of `gapkernel.kernels.univariate`.
+    categorical : str, callable or kernel object, default="overlap"
+        Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
+        function of their codes.
+    ordinal : str, callable or kernel object, default="ordinal"
+        Kernel of the categories whose type says that they are ordered.
+    kernels : dict, default=None
+        Kernels of some columns, by number; they take precedence over the three above.
+    weights : array-like of shape (n_features,), default=None
+        How much each column counts; for "mean" and "sum" only.
+    aggregation : {"mean", "sum", "product"}, default="mean"
+    quadrature : int, default=None
+        Number of nodes for kernels that have no closed form under the law of their column. None refuses them.
+
+    Notes
+    -----
+    A row against itself is the same draw: with the named kernels it gives 1 (except "dichotomous"). Values outside
+    the range seen at fit are moved to at most half the range beyond it, without which 1 - |x - z| / range would not be
+    positive semi-definite. A column without a value, or with a single number, gives 1 everywhere.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gapkernel.density import Marginals
+    >>> from gapkernel.kernels import HeterogeneousKernel
+    >>> X = pd.DataFrame({"age": [20.0, 60.0, None], "colour": ["red", None, "red"]})
+    >>> HeterogeneousKernel().gram(Marginals().fit(X).condition(X)).round(3)
+    array([[1.   , 0.5  , 0.725],
+           [0.5  , 1.   , 0.725],
+           [0.725, 0.725, 1.   ]])
+    """
+
+    laws = "marginal"
+
+    def __init__(
+        self,
+        alpha=None,
+        *,
+        numeric="gower",
+        categorical="overlap",
+        ordinal="ordinal",
+        kernels=None,
+        weights=None,
+        aggregation="mean",
+        quadrature=None,
+    ):
+        self.alpha = alpha
+        self.numeric = numeric
+        self.categorical = categorical
+        self.ordinal = ordinal
+        self.kernels = kernels
+        self.weights = weights
+        self.aggregation = aggregation
+        self.quadrature = quadrature
+
+    def resolve(self, density, rows: MarginalRows) -> HeterogeneousKernel:
+        self._check_parameters(rows.n_features)
+        self._extensions(rows)  # a column that its kernel does not fit is refused here
+        return super().resolve(density, rows)
+
+    def diag(self, rows: MarginalRows) -> np.ndarray:
+        columns = [e.same(rows.values[:, j]) for j, e in enumerate(self._extensions(rows))]
+        return self._activated(self._put_together(columns, rows.n_features))
+
+    def _cross(self, left: MarginalRows, right: MarginalRows) -> np.ndarray:
+        return self._activated(self._pairs(left, right))
+
+    def _gram(self, rows: MarginalRows) -> np.ndarray:
+        return self._activated(self._pairs(rows, None))
+
+    def _pairs(self, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
+        """The aggregate over columns, before the activation; ``right=None`` is one batch with itself."""
+        extensions = self._extensions(left)
+        other = left if right is None else right
+        if self.aggregation == "product":
+            columns = (e.cross(left.values[:, j], other.values[:, j]) for j, e in enumerate(extensions))
+            return self._put_together(columns, left.n_features)
+        fast = [j for j, e in enumerate(extensions) if isinstance(e, OfDistance | OfTable)]
+        weights = self._shares(left.n_features)
+        out = _sum_of(extensions, fast, weights, left, right)
+        for j in sorted(set(range(left.n_features)) - set(fast)):
+            out += weights[j] * extensions[j].cross(left.values[:, j], other.values[:, j])
+        return out
+
+    def _put_together(self, columns, n_features: int) -> np.ndarray:
+        """The mean, sum or product of one array for each column."""
+        if self.aggregation == "product":
+            columns = iter(columns)
+            out = np.array(next(columns))
+            for column in columns:
+                out *= column
+            return out
+        return sum(share * column for share, column in zip(self._shares(n_features), columns, strict=True))
+
+    def _shares(self, n_features: int) -> np.ndarray:
+        """The factor of each column in the sum."""
+        weights = np.ones(n_features) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        return weights / weights.sum() if self.aggregation == "mean" else weights
+
+    def _activated(self, mean: np.ndarray) -> np.ndarray:
+        if self.alpha is None:
+            return mean
+        if mean.size and self.alpha * mean.max() >= 1.0:
+            raise ValueError(
+                f"alpha={self.alpha} needs kernel values below 1/alpha, but one is {mean.max():.3g}. Use "
+                f"aggregation='mean' and kernels with values up to 1, or a smaller alpha."
+            )
+        np.log1p(np.multiply(mean, -self.alpha, out=mean), out=mean)
+        return np.exp(np.multiply(mean, -1.0 / self.alpha, out=mean), out=mean)  # (1 - alpha u)^(-1/alpha)
+
+    def _extensions(self, rows: MarginalRows) -> list[Extension]:
+        given = self.kernels or {}
+        return [
+            self._kernel_of(j, feature, given).extend(feature, self.quadrature)
+            for j, feature in enumerate(rows.features)
+        ]
+
+    def _kernel_of(self, column: int, feature: Feature, given: dict):
+        if column in given:
+            return univariate(given[column], f"kernels[{column}]")
+        what = "numeric" if not feature.is_category else "ordinal" if feature.ordered else "categorical"
+        return univariate(getattr(self, what), what)
+
+    def _check_parameters(self, n_features: int) -> None:
+        if self.alpha is not None and not (isinstance(self.alpha, float | int | np.number) and 0 < self.alpha < 1):
+            raise ValueError(f"alpha must be None or a number between 0 and 1, got {self.alpha!r}.")
+        if self.aggregation not in ("mean", "sum", "product"):
+            raise ValueError(f"aggregation must be 'mean', 'sum' or 'product', got {self.aggregation!r}.")
+        if self.quadrature is not None and not (isinstance(self.quadrature, int) and self.quadrature > 0):
+            raise ValueError(f"quadrature must be None or a number of nodes, got {self.quadrature!r}.")
+        unknown = sorted(set(self.kernels or {}) - set(range(n_features)), key=str)
+        if unknown:
+            raise ValueError(f"kernels names column {unknown[0]!r}, but the columns are 0 to {n_features - 1}.")
+        if self.weights is None:
+            return
+        if self.aggregation == "product":
+            raise ValueError("weights are for sums: a power of a kernel need not be a kernel. Use aggregation='mean'.")
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (n_features,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+            raise ValueError(f"weights must be {n_features} numbers from 0 up, not all 0, got {self.weights!r}.")
+
+
+def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
+    """The weighted sum of distance and table kernels, by the compiled engine."""
+    numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
+    tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
+
+    def side(rows: MarginalRows) -> Side:
+        columns = [(extensions[j], weights[j], rows.values[:, j]) for j in numeric]
+        return Side(
+            _stack([e.clipped(x) * (w / e.range) for e, w, x in columns], len(rows), np.float64),
+            _stack([w * e.profile(x) for e, w, x in columns], len(rows), np.float64),
+            _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),
+        )
+
+    tables = [weights[j] * extensions[j].table.ravel() for j in tabled]
+    starts = np.cumsum([0, *map(len, tables)])
+    flat = np.concatenate(tables) if tables else np.empty(0)
+    return summed(side(left), None if right is None else side(right), weights[numeric], flat, starts)
+
+
+def _stack(columns: list[np.ndarray], n_rows: int, dtype) -> np.ndarray:
+    return np.array(columns, dtype=dtype).reshape(len(columns), n_rows)

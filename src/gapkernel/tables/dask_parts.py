@@ -1,0 +1,152 @@
+"""Dask collections as tables in parts. Every task goes through dask's own scheduler; dask is imported only here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+
+from gapkernel.compute.runtime.config import config_context
+from gapkernel.tables.part_by_part import is_dask
+from gapkernel.tables.table_in_parts import Derived, HeldParts, Part, Parts, Sum, joined
+
+BRANCHES = 8
+"""Sums added in one task: the tree of sums does not depend on the number of workers, nor does its result."""
+
+
+class DaskParts(Parts):
+    """A dask array or dataframe, a part for each of its blocks.
+
+    Parameters
+    ----------
+    X : dask array or dataframe
+    y, weight : dask array or series, or array-like, default=None
+        Of the same length as ``X``; dask collections of unknown lengths in the same blocks.
+    """
+
+    def __init__(self, X, y=None, weight=None):
+        blocks = _blocks(X)
+        lengths = _lengths(X, blocks)
+        columns = [_aligned(values, lengths, name) for values, name in ((y, "y"), (weight, "sample_weight"))]
+        self._lengths = [n for n in lengths if n]  # a block without rows says nothing
+        if not self._lengths:
+            raise ValueError("Found array with 0 sample(s): the dask collection holds no row.")
+        together = zip(blocks, *columns, lengths, strict=True)
+        self._parts = [dask.delayed(Part)(*block) for *block, n in together if n]
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return sum(self._lengths)
+
+    def take(self, rows: np.ndarray) -> Part:
+        ends = np.cumsum(self._lengths)
+        inside = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        starts = ends - self._lengths
+        pieces = [
+            part.take(numbers - start)
+            for part, numbers, start in zip(self._parts, inside, starts, strict=True)
+            if len(numbers)
+        ]
+        return joined(list(dask.compute(*pieces)))
+
+    def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
+        return _sum(partial(_part_sum, function), self._parts)
+
+    def derived(self, function: Callable[[Part], Any]) -> Derived:
+        return KeptOnWorkers(self, function)
+
+
+class KeptOnWorkers(Derived):
+    """What a function makes of each block, kept where it was made; a worker that is lost has its share made again."""
+
+    def __init__(self, parts: DaskParts, function: Callable[[Part], Any]):
+        super().__init__(parts, function)
+        shared = dask.delayed(function, traverse=False)
+        self._kept = dask.persist(*(dask.delayed(_call)(shared, part) for part in parts._parts))
+
+    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
+        return _sum(function, self._kept)
+
+
+def _sum(function: Callable, blocks) -> Any:
+    shared = dask.delayed(function, traverse=False)  # sent once, not once for each block
+    sums = [dask.delayed(_call)(shared, block) for block in blocks]
+    while len(sums) > 1:
+        sums = [dask.delayed(_added)(sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
+    return dask.compute(sums[0])[0]
+
+
+def answer_blocks(machine, verb: str, X, *args, **kwargs):
+    """A dask array with the answers of ``machine.verb`` to the blocks of ``X``; a tuple of them for several answers."""
+    probe = X._meta_nonempty[:1] if hasattr(X, "npartitions") and hasattr(X, "columns") else np.zeros((1, X.shape[1]))
+    example = getattr(machine, verb)(probe, *args, **kwargs)  # the wrong columns are a complaint here
+    examples = [np.asarray(values) for values in (example if isinstance(example, tuple) else (example,))]
+    shared = dask.delayed(machine, traverse=False)
+    blocks = _blocks(X)
+    lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
+    answers = [dask.delayed(_answer)(shared, verb, block, examples, args, kwargs) for block in blocks]
+    arrays = tuple(
+        da.concatenate(
+            [
+                da.from_delayed(answer[k], shape=(n, *values.shape[1:]), dtype=values.dtype)
+                for answer, n in zip(answers, lengths, strict=True)
+            ],
+            allow_unknown_chunksizes=True,
+        )
+        for k, values in enumerate(examples)
+    )
+    return arrays if isinstance(example, tuple) else arrays[0]
+
+
+def _answer(machine, verb: str, block, examples: list[np.ndarray], args, kwargs) -> list[np.ndarray]:
+    if len(block) == 0:
+        return [np.empty((0, *values.shape[1:]), values.dtype) for values in examples]
+    with config_context(n_threads=1):
+        answer = getattr(machine, verb)(block, *args, **kwargs)
+    return [np.asarray(values) for values in (answer if isinstance(answer, tuple) else (answer,))]
+
+
+def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:
+    return HeldParts(part).sum(function)
+
+
+def _call(function: Callable, block):
+    with config_context(n_threads=1):  # the scheduler has the cores
+        return function(block)
+
+
+def _added(sums: list):
+    return reduce(add, sums)
+
+
+def _blocks(X) -> list:
+    if isinstance(X, da.Array):
+        return list(X.rechunk(dict.fromkeys(range(1, X.ndim), -1)).to_delayed().ravel())
+    return list(X.to_delayed())
+
+
+def _lengths(X, blocks: list) -> list[int]:
+    if isinstance(X, da.Array) and not np.isnan(X.chunks[0]).any():
+        return list(X.chunks[0])
+    return list(dask.compute(*map(dask.delayed(len), blocks)))
+
+
+def _aligned(values, lengths: list[int], name: str) -> list:
+    """``values`` in blocks of the given lengths."""
+    if values is None:
+        return [None] * len(lengths)
+    if not is_dask(values):
+        values = da.from_array(np.asarray(values), chunks=-1)
+    if isinstance(values, da.Array) and not np.isnan(values.chunks[0]).any():
+        if len(values) != sum(lengths):
+            raise ValueError(f"X has {sum(lengths)} rows, but {name} has {len(values)} values.")
+        return _blocks(values.rechunk({0: tuple(lengths)}))
+    blocks = _blocks(values)
+    if _lengths(values, blocks) != lengths:
+        raise ValueError(f"X and {name} are cut into different blocks: take them from the same dask collection.")
+    return blocks

@@ -1,0 +1,65 @@
+"""Answers that depend on one row at a time, and so can be given part by part.
+
+This is the one place where batches and dask collections meet the verbs of the machines: a class that inherits `Rowwise`
+writes `predict` for a table in memory, and answers the others too.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import signature
+
+import numpy as np
+from sklearn.utils._available_if import _AvailableIfDescriptor
+
+from gapkernel.tables.batches import Batches
+
+ROW_VERBS = (
+    "predict", "predict_interval", "predict_proba", "predict_log_proba", "decision_function", "score_samples",
+    "transform",
+)  # fmt: skip
+
+
+class Rowwise:
+    """A machine whose verbs also answer `batches`, by one array, and dask collections, by a dask array."""
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        for name in ROW_VERBS:
+            verb = vars(cls).get(name)
+            if isinstance(verb, _AvailableIfDescriptor):
+                verb.fn = _in_parts(verb.fn)
+            elif verb is not None:
+                setattr(cls, name, _in_parts(verb))
+
+
+def is_dask(X) -> bool:
+    """Whether ``X`` is a dask collection, found without importing dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _in_parts(verb):
+    parameters = signature(verb)
+
+    @wraps(verb)
+    def answer(self, X, *args, **kwargs):
+        if not (isinstance(X, Batches) or is_dask(X)):
+            return verb(self, X, *args, **kwargs)
+        if parameters.bind(self, X, *args, **kwargs).arguments.get("return_cov"):
+            raise ValueError("return_cov is about pairs of rows, so all of them must be in one table in memory.")
+        if isinstance(X, Batches):
+            return _joined([verb(self, batch[0], *args, **kwargs) for batch in X if len(batch[0])])
+        from gapkernel.tables.dask_parts import answer_blocks
+
+        return answer_blocks(self, verb.__name__, X, *args, **kwargs)
+
+    return answer
+
+
+def _joined(answers: list):
+    """The answers to all batches in one array; where a batch is answered by several arrays, as many."""
+    if not answers:
+        raise ValueError("Found array with 0 sample(s): the batches hold no row.")
+    if isinstance(answers[0], tuple):
+        return tuple(np.concatenate(pieces) for pieces in zip(*answers, strict=True))
+    return np.concatenate(answers)

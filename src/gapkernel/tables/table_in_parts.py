@@ -1,0 +1,208 @@
+"""A table in parts: what a machine needs of a table that it never holds whole.
+
+Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A table in
+memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each write them once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+from threadpoolctl import threadpool_limits
+
+from gapkernel.compute.runtime.config import thread_count
+from gapkernel.compute.runtime.progress import tracked
+from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.tables.batches import Batches
+from gapkernel.tables.part_by_part import is_dask
+from gapkernel.tables.table import Table
+
+PART_ROWS = 4096
+"""Rows worked on together: enough for the matrix products, few enough for their features to stay small."""
+
+GROUPS = 16
+"""Sums kept apart before they are added: a fixed number, so that a result does not depend on the number of threads."""
+
+Sum = TypeVar("Sum")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows: a checked `Table` or whatever the source holds, with target and weights where there are any."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __iter__(self) -> Iterator:
+        return iter((self.X, self.y, self.weight))
+
+    def take(self, rows) -> Part:
+        """Some of the rows, by a slice or by numbers."""
+        return Part(*(None if values is None else _take(values, rows) for values in self))
+
+
+class Parts(ABC):
+    """A table in parts."""
+
+    checked = False
+    """Whether it is one `Table`, checked as a whole."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> Part:
+        """The rows with these numbers, which must be sorted."""
+
+    @abstractmethod
+    def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
+        """The sum of ``function(part)`` over all parts, in a fixed order."""
+
+    def derived(self, function: Callable[[Part], Any]) -> Derived:
+        """What ``function`` makes of each part, for many sums."""
+        return Derived(self, function)
+
+
+class Derived:
+    """What a function makes of each part, made anew for each sum."""
+
+    def __init__(self, parts: Parts, function: Callable[[Part], Any]):
+        self.parts, self.function = parts, function
+
+    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
+        """The sum of ``function`` over what was made of the parts."""
+        return self.parts.sum(partial(_composed, function, self.function), description)
+
+
+class HeldParts(Parts):
+    """A table in memory.
+
+    Parameters
+    ----------
+    part : Part
+        All of it.
+    """
+
+    def __init__(self, part: Part):
+        self.whole = part
+        self.checked = isinstance(part.X, Table)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.whole)
+
+    def take(self, rows: np.ndarray) -> Part:
+        return self.whole if len(rows) == self.n_rows else self.whole.take(rows)
+
+    def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
+        groups = np.array_split(np.arange(0, self.n_rows, PART_ROWS), min(GROUPS, -(-self.n_rows // PART_ROWS)))
+
+        def group_sum(starts):
+            return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
+
+        with threadpool_limits(1, "blas") if thread_count() > 1 else nullcontext():  # the parts have the cores
+            return reduce(add, run_tasks(group_sum, groups, description))
+
+
+class StreamedParts(Parts):
+    """Batches that are read again and again.
+
+    Parameters
+    ----------
+    batches : Batches
+        Gives (X, y) or (X, y, sample_weight) for each batch.
+    """
+
+    def __init__(self, batches: Batches):
+        self.batches = batches
+
+    def __iter__(self) -> Iterator[Part]:
+        for batch in self.batches:
+            part = Part(*batch)
+            check_consistent_length(*(values for values in part if values is not None))
+            if len(part):
+                yield part
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        n = self.batches.n_rows
+        n = sum(len(part) for part in self) if n is None else n
+        if n == 0:
+            raise ValueError("Found array with 0 sample(s): the batches hold no row.")
+        return n
+
+    def take(self, rows: np.ndarray) -> Part:
+        pieces, start = [], 0
+        for part in self:
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + len(part))]
+            if len(inside):
+                pieces.append(part.take(inside - start))
+            start += len(part)
+        return joined(pieces)
+
+    def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
+        return reduce(add, (HeldParts(part).sum(function) for part in tracked(self, None, description or "batches")))
+
+
+def parts_of(X, y=None, weight=None) -> Parts | None:
+    """The parts of `batches`, a memory map or a dask collection, or of what is in parts already; None for a table in
+    memory.
+
+    Nothing is checked yet: each part is when it is met.
+    """
+    if isinstance(X, Parts):
+        return X
+    if isinstance(X, Batches):
+        if y is not None or weight is not None:
+            raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
+        return StreamedParts(X)
+    if isinstance(X, np.memmap):
+        check_consistent_length(X, y, weight)
+        return HeldParts(Part(X, y, weight))
+    if is_dask(X):
+        from gapkernel.tables.dask_parts import DaskParts
+
+        return DaskParts(X, y, weight)
+    return None
+
+
+def joined(parts: list[Part]) -> Part:
+    """The rows of several parts in one."""
+    return Part(*(None if pieces[0] is None else _concatenate(pieces) for pieces in zip(*parts, strict=True)))
+
+
+def _composed(outer: Callable, inner: Callable, part: Part):
+    return outer(inner(part))
+
+
+def _take(values, rows):
+    if isinstance(values, Table | np.ndarray):
+        return values[rows]
+    frame = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return frame[rows if isinstance(rows, slice) else rows.tolist()].to_native()
+    return np.asarray(values)[rows]
+
+
+def _concatenate(pieces: tuple):
+    if len(pieces) == 1:
+        return pieces[0]
+    frame = nw.from_native(pieces[0], eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return nw.concat([nw.from_native(piece, eager_only=True) for piece in pieces]).to_native()
+    return np.concatenate([np.asarray(piece) for piece in pieces])

@@ -1,0 +1,358 @@
+"""The command line: what it reads, what it refuses in one line, and that a saved model predicts."""
+
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from sklearn.dummy import DummyClassifier
+from sklearn.svm import LinearSVR
+
+from gapkernel.cli import machines, main
+from gapkernel.cli.comparing import compare
+from gapkernel.cli.complaints import Complaint
+from gapkernel.cli.describing import show_gaps
+from gapkernel.cli.predicting import predictions, prepared
+from gapkernel.cli.reading import read_frame, read_raw
+from gapkernel.compute.runtime.progress import tracked
+from gapkernel.persistence import save
+
+
+def table(n=60, seed=0):
+    """Numbers and a category that say something about a class, and gaps."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": random.normal(size=n).round(3), "weight": random.normal(size=n).round(3)})
+    frame["kind"] = random.choice(["a", "b"], n)
+    frame["class"] = np.where(frame["size"] + 0.5 * (frame["kind"] == "a") > 0, "yes", "no")
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[3::9, "kind"] = None
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with a good table in it."""
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("good.csv", index=False)
+    return tmp_path
+
+
+def command(*arguments):
+    """Run the command and give its exit status."""
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    return left.value.code or 0
+
+
+def complaint(capsys, *arguments):
+    """The one line that a failed command leaves."""
+    assert command(*arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("gapkernel: ")
+    assert told.count("\n") == 1, told
+    return told
+
+
+def with_column(**columns):
+    """The good table with a bad column."""
+    table().assign(**columns).to_csv("bad.csv", index=False)
+
+
+def put(content, name="bad.csv"):
+    Path(name).write_bytes(content)
+
+
+DATES = pd.date_range("2024-01-01", periods=60)
+TEXTS = [f"a remark about row {k}" for k in range(60)]
+BAD_TABLES = {
+    "missing file": (lambda: None, "There is no file bad.csv"),
+    "folder": (lambda: Path("bad.csv").mkdir(), "is a folder"),
+    "empty file": (lambda: put(b""), "bad.csv is empty"),
+    "blank file": (lambda: put(b"\n\n"), "bad.csv is empty"),
+    "header only": (lambda: put(b"a,class\n"), "header line but no rows"),
+    "ragged": (lambda: put(b"a,class\n1,x\n1,2,3\n"), "is not a table"),
+    "separator at line ends": (lambda: put(b"a,class\n1,x,\n2,y,\n"), "more cells than its header names"),
+    "latin1": (lambda: put(b"a,class\n1,caf\xe9\n"), "not UTF-8 text (byte 0xe9"),
+    "binary": (lambda: put(bytes(range(256)) * 9), "not UTF-8"),
+    "repeated name": (lambda: put(b"a,a ,class\n1,2,x\n"), "more than one column named 'a'"),
+    "dates": (lambda: with_column(day=DATES), "'day' holds dates or times such as '2024-01-01'"),
+    "dates of another land": (lambda: with_column(day=DATES.strftime("%d.%m.%Y")), "'day' holds dates"),
+    "free text": (lambda: with_column(remark=TEXTS), "'remark' holds free text"),
+    "dates and text": (lambda: with_column(day=DATES, remark=TEXTS), '--drop "day" --drop "remark"'),
+    "numbers and text": (lambda: with_column(age=[*range(59), "unknown"]), '--na "unknown"'),
+    "infinity": (lambda: with_column(age=[*range(59), "inf"]), "'age' holds infinity"),
+    "constant target": (lambda: with_column(**{"class": "yes"}), "has one value only"),
+    "empty target": (lambda: with_column(**{"class": None}), "no value in any row"),
+    "sixty classes": (lambda: with_column(**{"class": [f"c{k}" for k in range(60)]}), "60 classes"),
+    "a rare class": (lambda: with_column(**{"class": ["a"] * 58 + ["b"] * 2}), "class 'b' of 'class' has 2 rows"),
+    "nothing to learn from": (lambda: table()[["class"]].to_csv("bad.csv", index=False), "no column to predict"),
+    "not parquet": (lambda: put(b"no", "bad.parquet"), "not a Parquet file"),
+}
+
+
+@pytest.mark.parametrize(("make", "told"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_a_bad_table_is_one_line(make, told, folder, capsys):
+    make()
+    name = "bad.parquet" if (folder / "bad.parquet").exists() else "bad.csv"
+    for arguments in (("compare", name, "-t", "class"), ("fit", name, "-t", "class", "-o", "model.skops")):
+        assert told in complaint(capsys, *arguments)
+    assert not (folder / "model.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("compare", "good.csv"), "--target COL"),
+        (("compare", "--target", "class"), "there is no table"),
+        (("compare", "good.csv", "-t", "clas"), "Did you mean 'class'?"),
+        (("compare", "good.csv", "-t", "colour"), "Its columns: size, weight, kind, class"),
+        (("compare", "good.csv", "-t", "class", "--rows", "3"), "--rows must be at least 50"),
+        (("compare", "good.csv", "-t", "class", "--out", "no/page.html"), "There is no folder no"),
+        (("fit", "good.csv", "-t", "class", "-o", "no/model.skops"), "There is no folder no"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "-m", "forest"), "--machine must be one of"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "sorting"), "--task must be one of"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "regression"), "cannot be a regression"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--drop", "siz"), "Did you mean 'size'?"),
+        (("fit", "good.csv", "-t", "class"), "Missing option"),
+        (("predict", "nothing.skops", "good.csv", "-o", "p.csv"), "There is no file nothing.skops"),
+        (("predict", "good.csv", "good.csv", "-o", "p.csv"), "not a file of a saved model"),
+        (("describe", "nothing.csv"), "There is no file nothing.csv"),
+        (("reproduce", "nothing"), "There is no paper"),
+        (("bench", "nothing"), "There is no benchmark"),
+        (("forecast",), "No such command"),
+    ],
+    ids=str,
+)
+def test_a_bad_request_is_one_line(arguments, told, folder, capsys):
+    assert told in complaint(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fit", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "link.csv"), "would destroy good.csv"),
+        (("fit", "good.csv", "-t", "class", "-o", "."), ". is a folder"),
+        (("predict", "model.skops", "good.csv", "-o", "./good.csv"), "would destroy good.csv"),
+        (("predict", "model.skops", "good.csv", "-o", "model.skops"), "would destroy model.skops"),
+        (("predict", "model.skops", "good.csv", "-o", "part"), "part is a folder"),
+        (("compare", "good.csv", "-t", "class", "-o", "good.csv"), "would destroy good.csv"),
+        (("compare", "good.csv", "-t", "class", "-o", "page.sqlite"), "would destroy page.sqlite"),
+        (("compare", "good.sqlite", "-t", "class", "-o", "good.html"), "would destroy good.sqlite"),
+        (("compare", "good.csv", "-t", "class", "-o", "part"), "part is a folder"),
+    ],
+    ids=str,
+)
+def test_no_command_writes_over_what_it_reads(arguments, told, folder, capsys):
+    content = (folder / "good.csv").read_bytes()
+    for name in ("good.sqlite", "model.skops"):
+        (folder / name).write_bytes(content)
+    (folder / "link.csv").symlink_to("good.csv")
+    (folder / "part").mkdir()
+    before = set(folder.iterdir())
+    assert told in complaint(capsys, *arguments)
+    assert set(folder.iterdir()) == before
+    assert all(path.read_bytes() == content for path in before if path.is_file())
+
+
+def test_a_data_folder_that_is_none_leaves_nothing_behind(folder, capsys):
+    told = complaint(capsys, "reproduce", "genrbf", "--data-dir", "nowhere", "--out", "here")
+    assert "'nowhere', which does not exist" in told
+    assert not (folder / "here").exists()
+
+
+def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
+    import skops.io
+
+    skops.io.dump({"format": 1, "model": complaint}, "model.skops")
+    assert "test_commands.complaint" in complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
+    assert not (folder / "p.csv").exists()
+
+
+WHOLE = {"format": 1, "target": "class", "task": "regression", "columns": ["size"], "levels": {}, "model": LinearSVR()}
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [{"format": 1}, WHOLE | {"model": {}}, WHOLE | {"columns": None}, WHOLE | {"task": "classification"}, [1]],
+    ids=["format only", "dict for a model", "no columns", "no probabilities", "list"],
+)
+def test_a_file_that_fit_did_not_write_is_one_line(saved, folder, capsys):
+    save(saved, "model.skops")
+    told = complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
+    assert "was not written by gapkernel fit" in told
+    assert not (folder / "p.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["share_missing", "probability_yes"])
+def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folder, capsys):
+    table().rename(columns={"class": name}).to_csv("good.csv", index=False)
+    assert f"a column '{name}' of its own" in complaint(capsys, "fit", "good.csv", "-t", name, "-o", "model.skops")
+    model = DummyClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    with pytest.raises(Complaint, match="of its own"):
+        predictions(WHOLE | {"task": "classification", "target": name, "model": model}, table()[["size"]])
+
+
+def test_columns_get_their_types(folder):
+    text = "n; code; yes ;word;none;day\n1,5;01;True;b;NA;x\n ;02;False; a ;?;y\n3;01;;-;;x\n".replace(",", ".")
+    (folder / "typed.csv").write_text(text, encoding="utf-8-sig")
+    frame = read_frame("typed.csv", categories=["code"], gap_marks=["-"], drop=["day"])
+    assert list(frame) == ["n", "code", "yes", "word", "none"]
+    assert frame["n"].tolist()[::2] == [1.5, 3.0]
+    assert frame["code"].cat.categories.tolist() == ["01", "02"]
+    assert frame["yes"].cat.categories.tolist() == ["False", "True"]
+    assert frame["word"].cat.categories.tolist() == ["a", "b"]
+    assert frame.isna().sum().tolist() == [1, 0, 1, 1, 3]
+
+
+def test_a_parquet_file_reads_as_its_csv_twin(folder):
+    frame = table().assign(flag=np.arange(60) % 2 == 0, count=np.arange(60) % 7)
+    frame.to_csv("twin.csv", index=False)
+    frame.to_parquet("twin.parquet")
+    pd.testing.assert_frame_equal(read_frame("twin.csv"), read_frame("twin.parquet"))
+
+
+def test_a_row_with_a_name_is_called_by_its_place(folder):
+    new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
+    new.to_parquet("named.parquet")
+    with pytest.raises(Complaint, match="holds 'big' in row 2"):
+        prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
+
+
+@pytest.mark.parametrize("machine", ["genrbf", "ehk"])
+def test_fit_and_predict(machine, folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", machine) == 0
+    assert command("predict", "model.skops", "good.csv", "-o", "all.csv") == 0
+    told, truth = pd.read_csv("all.csv"), table()
+    assert list(told) == ["class", "probability_no", "probability_yes", "share_missing"]
+    np.testing.assert_allclose(told["probability_no"] + told["probability_yes"], 1.0)
+    np.testing.assert_allclose(told["share_missing"], truth.drop(columns="class").isna().mean(axis=1), atol=1e-6)
+    assert (told["class"] == np.where(told["probability_yes"] > 0.5, "yes", "no")).all()
+    assert (told["class"] == truth["class"]).mean() > 0.8
+
+    truth.sample(frac=1, random_state=0).iloc[:5].drop(columns="class").to_csv("some.csv", index=False)
+    assert command("predict", "model.skops", "some.csv", "-o", "some_told.csv") == 0
+    same = told.loc[truth.sample(frac=1, random_state=0).index[:5]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(pd.read_csv("some_told.csv"), same)  # other rows in the file do not matter
+
+
+def test_predict_says_what_it_does_not_know(folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops") == 0
+    new = table().iloc[:4].assign(kind=["a", "z", None, "b"])
+    new.drop(columns="weight").to_csv("new.csv", index=False)
+    assert "does not have 'weight'" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    assert command("predict", "model.skops", "new.csv", "-o", "p.csv", "--absent-as-gaps") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "'kind' has values unknown at fit, which are gaps: z." in told
+    assert "No column 'weight': a gap in every row." in told
+    assert pd.read_csv("p.csv")["share_missing"].round(2).tolist() == [0.67, 0.67, 0.67, 0.33]
+    new.assign(size="big").to_csv("new.csv", index=False)
+    assert "holds 'big' in row 1" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+
+
+def test_a_regression_and_its_notes(folder, capsys):
+    frame = table()
+    frame["value"] = 3 * frame["weight"] + 100
+    frame.loc[:4, "value"] = np.nan
+    frame.assign(id=range(60), blank=None).to_csv("good.csv", index=False)
+    assert command("fit", "good.csv", "-t", "value", "-o", "model.skops") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for note in ("5 rows without a value", "'id' looks like a row number", "No value at all in 'blank'", "R²"):
+        assert note in told
+    assert command("predict", "model.skops", "good.csv", "-o", "p.csv") == 0
+    guess = pd.read_csv("p.csv")
+    assert list(guess) == ["value", "share_missing"]
+    assert np.corrcoef(guess["value"], frame["weight"])[0, 1] > 0.9
+
+
+def test_describe_counts_the_gaps(folder, capsys):
+    with_column(day=DATES)
+    assert command("describe", "bad.csv") == 0
+    told = capsys.readouterr().out
+    frame = table()
+    gaps = frame.isna()
+    assert f"{gaps.to_numpy().sum()} cells are missing" in told
+    assert f"{(~gaps.any(axis=1)).sum()} rows are complete" in " ".join(told.split())
+    for pattern, count in gaps.value_counts().items():
+        cells = "".join("·" if gap else "■" for gap in pattern) + "■"
+        assert any(line.split()[0] == str(count) and cells in line for line in told.splitlines() if line.strip())
+    assert "dates or times" in told
+    assert "\x1b[" not in told  # no colours outside a terminal
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "gapkernel"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    for name in ("describe", "compare", "fit", "predict", "reproduce", "bench"):
+        assert f"\n  {name} " in done.stdout
+
+
+def test_a_missing_extra_is_named():
+    code = "import sys; sys.modules['typer'] = None; from gapkernel.cli import main; main(['describe', 'x'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith('pip install "gapkernel[cli]"')
+    assert done.stderr.count("\n") == 1
+
+
+ODD = "[/x]"
+
+
+@pytest.fixture
+def bracketed(folder, monkeypatch):
+    """A table whose columns, levels, target and file are named as rich would close a style."""
+    monkeypatch.setattr(machines, "CS", (1.0,))  # few settings to choose from: which ones does not matter here
+    monkeypatch.setattr(machines, "WIDTHS", (0.3,))
+    frame = table().assign(number=range(60), blank=None)
+    frame["class"], frame["kind"] = frame["class"] + ODD, frame["kind"] + ODD
+    frame.columns = [f"{name} {ODD}" for name in frame]
+    Path("[").mkdir()  # the slash makes a folder of the first half of the name
+    frame.to_csv(f"{ODD}.csv", index=False)
+    return frame
+
+
+def test_names_with_brackets_are_shown_as_they_are(bracketed, capsys):
+    data, target = f"{ODD}.csv", f"class {ODD}"
+    assert command("describe", data) == 0
+    assert command("fit", data, "-t", target, "-o", f"{ODD}.skops", "-m", "rbf") == 0
+    new = bracketed.iloc[:5].assign(**{f"kind {ODD}": f":heart: {ODD}"}).drop(columns=f"weight {ODD}")
+    new.to_csv(f"{ODD}new.csv", index=False)
+    assert command("predict", f"{ODD}.skops", f"{ODD}new.csv", "-o", f"{ODD}p.csv", "--absent-as-gaps") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name in (f"{ODD}.csv: 60 rows", f"'number {ODD}' looks like", f"No value at all in 'blank {ODD}'"):
+        assert name in told
+    for name in (f"{ODD}.skops is written", f"No column 'weight {ODD}'", f"gaps: :heart: {ODD}", f"'{target}' predict"):
+        assert name in told
+    assert f"{ODD}p.csv is written" in told
+    assert f"probability_yes{ODD}" in pd.read_csv(f"{ODD}p.csv")
+
+
+def test_a_comparison_shows_names_with_brackets(bracketed):
+    shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean")
+    for _ in range(2):  # the second run tells where its results come from
+        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, machines=pair, console=shown)
+    told = " ".join(shown.file.getvalue().split())
+    for name in ("x].csv: 60 rows", f"'number {ODD}' looks like", f"'class {ODD}'", f"in {ODD}.sqlite", f"ures: {out}"):
+        assert name in told
+
+
+def test_a_progress_bar_shows_a_name_with_brackets(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_INTERACTIVE", "1")
+    assert list(tracked(range(3), 3, f"study {ODD}", verbose=True)) == [0, 1, 2]
+    assert ODD in capsys.readouterr().err
+
+
+def test_no_word_about_the_gaps_is_cut_off_at_80_columns():
+    frame = pd.DataFrame(
+        {"island": ["Biscoe", "Dream", "Torgersen"] * 4, "flipper_length_mm": [181.25, 195.5, np.nan] * 4}
+    )
+    page = StringIO()
+    show_gaps(frame, "penguins", Console(file=page, width=80))
+    words = page.getvalue().split()
+    assert "Torgersen" in words
+    assert "how well it can help" in " ".join(words)
