@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import LIBSVM, gappy_tables, punch
 
 import gapkernel as gk
-from gapkernel.estimators import fourier_machine
+from gapkernel.estimators.fourier import base as fourier_machine
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 from gapkernel.solvers.conformal import GapCountCalibration

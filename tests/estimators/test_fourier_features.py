@@ -9,7 +9,7 @@ from strategies import gappy_tables, law_batches, random_covariance, random_laws
 
 import gapkernel as gk
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture
-from gapkernel.estimators import features as features_module
+from gapkernel.estimators.fourier import features as features_module
 from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
 from gapkernel.kernels.fourier_map import FourierMap
 

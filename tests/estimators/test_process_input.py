@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import gapkernel as gk
-from gapkernel.estimators.process import FittedProcess
-from gapkernel.solvers.gaussian_process import Posterior, lbfgs
+from gapkernel.estimators.process.evidence import FittedProcess
+from gapkernel.solvers.process import Posterior, lbfgs
 
 
 def problem(n):

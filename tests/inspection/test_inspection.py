@@ -13,7 +13,7 @@ from strategies import punch
 
 import gapkernel as gk
 from gapkernel.inspection import coverage, value_of_information
-from gapkernel.inspection.interval_coverage import gap_counts
+from gapkernel.inspection.coverage import gap_counts
 from gapkernel.solvers.conformal import GapCountCalibration
 
 

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpstrf
 from gapkernel.estimators.base import Laws
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.rows import GaussianRows
-from gapkernel.solvers.socp import Cones
+from gapkernel.solvers.cones import Cones
 
 NEGLIGIBLE = 1e-10
 """Variances below this share of the largest one of a cone are dropped: they only make the program longer."""

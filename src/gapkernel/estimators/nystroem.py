@@ -7,8 +7,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.estimators.features import checked_components
-from gapkernel.estimators.sampled import SampledMachine, sample_rows
+from gapkernel.estimators.fourier.features import checked_components
+from gapkernel.estimators.sampled_density import SampledMachine, sample_rows
 from gapkernel.kernels import Kernel
 from gapkernel.kernels.base import Rows
 

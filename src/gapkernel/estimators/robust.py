@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from gapkernel.estimators.base import KernelMachine, resolve_kernel
 from gapkernel.estimators.cones import kernel_program, points, primal_program
 from gapkernel.kernels import ExpectedLinear
-from gapkernel.solvers.socp import ConicMachine, solve_robust
+from gapkernel.solvers.cones import ConicMachine, solve_robust
 from gapkernel.tables.table import labelled_table
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.inspection.interval_coverage import intervals
-from gapkernel.inspection.one_row import one_row
+from gapkernel.inspection.coverage import intervals
+from gapkernel.inspection.value_of_information import one_row
 from gapkernel.plots.canvas import axes_or_new
 
 

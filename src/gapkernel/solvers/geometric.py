@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.solvers.cones import separating_direction
 from gapkernel.solvers.libsvm import solve
-from gapkernel.solvers.socp import separating_direction
 
 
 @dataclass(frozen=True)

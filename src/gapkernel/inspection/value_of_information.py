@@ -10,7 +10,6 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.inspection.one_row import one_row
 from gapkernel.tables.table import Table, read_table
 
 
@@ -113,6 +112,15 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             reduction[k] = weights @ (means - weights @ means) ** 2
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
     return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
+
+
+def one_row(estimator, row):
+    """``row`` as a table of one row: a pandas Series keeps its names where ``estimator`` was fitted with names."""
+    if np.ndim(row) == 2:
+        return row
+    if hasattr(row, "to_frame") and hasattr(row, "index") and hasattr(estimator, "feature_names_in_"):
+        return row.to_frame().T.infer_objects()
+    return np.asarray(row).reshape(1, -1)
 
 
 def _names_after(steps: Pipeline, names):

@@ -13,8 +13,8 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_consi
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.conformal import check_enough
-from gapkernel.estimators.features import FourierFeatures, checked_components
-from gapkernel.estimators.sampled import sample_rows
+from gapkernel.estimators.fourier.features import FourierFeatures, checked_components
+from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.normal_equations import Moments, inverse, leave_one_out, ridge
 from gapkernel.tables.part_by_part import Rowwise

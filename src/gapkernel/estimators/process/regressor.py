@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelMachine, resolve_density
 from gapkernel.estimators.conformal import ConformalIntervals, checked_coverage
-from gapkernel.estimators.hyperparameters import Hyperparameters, hyperparameters
-from gapkernel.estimators.process import Evidence, FittedProcess
-from gapkernel.estimators.targets import checked_alpha, location_and_unit, read_targets
+from gapkernel.estimators.process.evidence import Evidence, FittedProcess
+from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
+from gapkernel.estimators.process.targets import checked_alpha, location_and_unit, read_targets
 from gapkernel.kernels import AnisotropicRBF, ExpectedRBF
 from gapkernel.rows import GaussianRows
 from gapkernel.solvers.conformal import GapCountCalibration
-from gapkernel.solvers.gaussian_process import lbfgs, maximise
+from gapkernel.solvers.process import lbfgs, maximise
 
 HELD_OUT = 0.25
 """Share of the rows that split conformal calibration keeps for itself."""

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from gapkernel.estimators.conformal import ConformalIntervals
-from gapkernel.estimators.features import FourierFeatures
-from gapkernel.estimators.fourier_machine import FourierMachine, adds_rows, calibrated, labelled_features
+from gapkernel.estimators.fourier.base import FourierMachine, adds_rows, calibrated, labelled_features
+from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.solvers.normal_equations import LOSSES, Moments, Slope, newton, ridge, slope
 from gapkernel.tables.table_in_parts import Part, Parts
 

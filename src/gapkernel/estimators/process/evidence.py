@@ -25,10 +25,10 @@ from functools import cached_property
 import numpy as np
 
 from gapkernel.compute.runtime.config import get_config
-from gapkernel.estimators.hyperparameters import Hyperparameters
+from gapkernel.estimators.process.hyperparameters import Hyperparameters
 from gapkernel.kernels import AnisotropicRBF
 from gapkernel.rows import GaussianRows
-from gapkernel.solvers.gaussian_process import Posterior, condition
+from gapkernel.solvers.process import Posterior, condition
 
 
 @dataclass(frozen=True, eq=False)

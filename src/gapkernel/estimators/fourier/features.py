@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import run_tasks
-from gapkernel.estimators.sampled import SampledMachine
+from gapkernel.estimators.sampled_density import SampledMachine
 from gapkernel.kernels.fourier_map import FourierMap
 from gapkernel.tables.table import Table
 from gapkernel.tables.table_in_parts import PART_ROWS, Parts
