@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import gapkernel as gk
-from gapkernel.estimators.labels import read_labels
+from gapkernel.estimators.cccp.labels import read_labels
 
 X = np.zeros((3, 1))
 MATRIX = np.array([[True, False, False], [False, True, True], [False, False, True]])

@@ -17,7 +17,7 @@ from strategies import punch
 
 import gapkernel as gk
 from gapkernel.compute.linalg.basis import pivoted_cholesky
-from gapkernel.estimators import completed_features
+from gapkernel.estimators.cccp import features
 
 UNOBSERVED = (
     "the check has a class -1, which here is an unobserved label, as in scikit-learn's semi-supervised estimators "
@@ -92,7 +92,7 @@ def test_a_prediction_does_not_depend_on_the_other_rows():
 def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
     X, y = wine()
     whole = classifier().fit(X, y)
-    monkeypatch.setattr(completed_features, "BLOCK_BYTES", 40_000)
+    monkeypatch.setattr(features, "BLOCK_BYTES", 40_000)
     parts = classifier().fit(X, y)
     with gk.config_context(memory_budget=40_000):
         streamed = classifier().fit(X, y)

@@ -9,7 +9,7 @@ import gapkernel as gk
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.density import completions as completions_module
 from gapkernel.density.completions import CompletedRows, completions_of
-from gapkernel.estimators import completed_features
+from gapkernel.estimators.cccp import features
 from gapkernel.inspection import value_of_information
 
 
@@ -87,7 +87,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
     X = np.random.default_rng(0).standard_normal((30, 50))
     X[:, 0] = np.nan
     completions = completions_of("uniform", 4, "random", 0).fit(X)
-    monkeypatch.setattr(completed_features, "BLOCK_BYTES", 8000)
+    monkeypatch.setattr(features, "BLOCK_BYTES", 8000)
     sizes = []
 
     class Features:
@@ -98,7 +98,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
             return np.ones((len(rows), 3))
 
     with gk.config_context(memory_budget=budget):
-        blocks = completed_features.FeatureBlocks(X, completions, Features(), keep=False)
+        blocks = features.FeatureBlocks(X, completions, Features(), keep=False)
         assert sum(len(block.counts) for block in blocks) == 30
     assert max(sizes) <= max(min(8000, budget), 4 * 50 * 8)
 

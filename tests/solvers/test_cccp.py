@@ -14,12 +14,12 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from gapkernel.solvers import cccp
-from gapkernel.solvers.bundle import minimise_majorant
-from gapkernel.solvers.cccp import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
-from gapkernel.solvers.incomplete_losses import Labels, Margin, Softmax
-from gapkernel.solvers.incomplete_problem import Balance, Block, IncompleteProblem
-from gapkernel.solvers.stochastic import COLDEST, solve_sgd
+from gapkernel.solvers.cccp import procedure
+from gapkernel.solvers.cccp.bundle import minimise_majorant
+from gapkernel.solvers.cccp.losses import Labels, Margin, Softmax
+from gapkernel.solvers.cccp.problem import Balance, Block, IncompleteProblem
+from gapkernel.solvers.cccp.procedure import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
+from gapkernel.solvers.cccp.stochastic import COLDEST, solve_sgd
 
 LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
 TRANSDUCTIVE = (0.0, 0.4, 1.0)
@@ -131,7 +131,7 @@ def test_a_failed_line_search_is_convergence_only_where_the_objective_has_settle
         callback(OptimizeResult(fun=value - last_fall))
         return OptimizeResult(x=start, fun=value - last_fall, jac=gradient, nit=1, status=2)
 
-    monkeypatch.setattr(cccp, "minimize", fails)
+    monkeypatch.setattr(procedure, "minimize", fails)
     solution = solve_lbfgs(problem, np.ones(problem.shape), tol=1e-8, max_iter=50, watch=quiet)
     assert solution.converged == converged
 

@@ -5,10 +5,10 @@ from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
-from gapkernel.estimators.imputation_pool import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
 from gapkernel.estimators.nystroem import Nystroem
 from gapkernel.estimators.one_class import OneClassSVM
+from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.process import GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.robust import RobustSVC

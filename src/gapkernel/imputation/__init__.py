@@ -1,8 +1,8 @@
 """Multiple imputation: chained equations, predictor selection, pooling rules, and the usual baselines."""
 
 from gapkernel.imputation.baselines import BASELINES, baseline
-from gapkernel.imputation.chained import ChainedEquations
+from gapkernel.imputation.chained_equations import ChainedEquations
+from gapkernel.imputation.predictors import select_predictors, usable_cases
 from gapkernel.imputation.rubin import Pooled, pool_scalar
-from gapkernel.imputation.selection import select_predictors, usable_cases
 
 __all__ = ["BASELINES", "ChainedEquations", "Pooled", "baseline", "pool_scalar", "select_predictors", "usable_cases"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gapkernel.solvers.incomplete_losses import IncompleteLoss, Labels, Plane
+from gapkernel.solvers.cccp.losses import IncompleteLoss, Labels, Plane
 
 
 @dataclass(frozen=True, eq=False)

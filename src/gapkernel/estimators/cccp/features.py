@@ -11,7 +11,7 @@ from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.density.completions import Completions, row_blocks
 from gapkernel.kernels.on_vectors import CompleteKernel
-from gapkernel.solvers.incomplete_problem import Block
+from gapkernel.solvers.cccp.problem import Block
 
 BLOCK_BYTES = 64 << 20
 """Size of the features of one block, or of its completed rows if these are wider."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.solvers.log_partition import Partitions, masked_log_sum
+from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 
 TIE = 1e-12
 """Labels whose partition functions differ by less are equally good."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.solvers.cccp import IncompleteSolution, Watch, through_smooth_losses
-from gapkernel.solvers.incomplete_problem import Block, IncompleteProblem
+from gapkernel.solvers.cccp.problem import Block, IncompleteProblem
+from gapkernel.solvers.cccp.procedure import IncompleteSolution, Watch, through_smooth_losses
 
 BATCH_ROWS = 16
 COLDEST = 3e-3

@@ -8,7 +8,7 @@ import numpy as np
 
 from gapkernel.compute.draws.streams import uniforms
 from gapkernel.compute.linalg.regression import take
-from gapkernel.imputation import models
+from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import Coding
 
 _LEAST_RIDGE = 0.1
@@ -117,7 +117,7 @@ def _redraw(plan, state, design, rows, j, model, uniform) -> None:
 def _fit_column(plan, state, design, rows, j, previous, random):
     """The model of column ``j``, from the rows where it was observed."""
     if plan.coding.kinds[j] in ("constant", "empty"):
-        return models.Constant(0.0)
+        return regressions.Constant(0.0)
     try:
         return _fit_varying(plan, state, design, rows, j, previous, random)
     except np.linalg.LinAlgError:
@@ -131,11 +131,11 @@ def _fit_varying(plan, state, design, rows, j, previous, random):
     predictors, y = take(design, plan.places[j], rows), state[rows, j]
     ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
     if kind == "binary":
-        return models.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
+        return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
     if kind == "categorical":
-        return models.fit_multinomial(predictors, y, len(plan.coding.levels[j]), ridge, random)
+        return regressions.fit_multinomial(predictors, y, len(plan.coding.levels[j]), ridge, random)
     if kind == "ordinal":
-        return models.fit_sequential(predictors, y, len(plan.coding.levels[j]), ridge, random)
+        return regressions.fit_sequential(predictors, y, len(plan.coding.levels[j]), ridge, random)
     if plan.numeric == "pmm":
-        return models.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
-    return models.fit_linear(predictors, y, ridge, random)
+        return regressions.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
+    return regressions.fit_linear(predictors, y, ridge, random)

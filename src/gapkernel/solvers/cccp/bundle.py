@@ -17,8 +17,8 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from gapkernel.solvers.incomplete_losses import Plane
-from gapkernel.solvers.incomplete_problem import IncompleteProblem
+from gapkernel.solvers.cccp.losses import Plane
+from gapkernel.solvers.cccp.problem import IncompleteProblem
 
 TOWARDS_MODEL = 0.1
 """Where the next plane is cut: this share of the way from the best point to the model's minimiser."""

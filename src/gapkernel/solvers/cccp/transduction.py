@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapkernel.solvers.cccp import IncompleteSolution, Watch, solve_cccp, solve_lbfgs, starting_point
-from gapkernel.solvers.incomplete_losses import IncompleteLoss, Margin, Softmax
-from gapkernel.solvers.incomplete_problem import Balance, IncompleteProblem
-from gapkernel.solvers.stochastic import solve_sgd
+from gapkernel.solvers.cccp.losses import IncompleteLoss, Margin, Softmax
+from gapkernel.solvers.cccp.problem import Balance, IncompleteProblem
+from gapkernel.solvers.cccp.procedure import IncompleteSolution, Watch, solve_cccp, solve_lbfgs, starting_point
+from gapkernel.solvers.cccp.stochastic import solve_sgd
 
 LOSSES: dict[str, type[IncompleteLoss]] = {"gp": Softmax, "svm": Margin}
 

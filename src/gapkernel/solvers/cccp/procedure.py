@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from gapkernel.solvers.bundle import minimise_majorant
-from gapkernel.solvers.incomplete_losses import Margin
-from gapkernel.solvers.incomplete_problem import IncompleteProblem
+from gapkernel.solvers.cccp.bundle import minimise_majorant
+from gapkernel.solvers.cccp.losses import Margin
+from gapkernel.solvers.cccp.problem import IncompleteProblem
 
 INNER_STEPS = 10
 """L-BFGS steps inside one step of the procedure; any decrease of the bound is one of J."""

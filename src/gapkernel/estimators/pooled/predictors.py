@@ -11,9 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from gapkernel.estimators.mean_gram import MeanGram
+from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
-from gapkernel.imputation.multiple import Imputations
+from gapkernel.imputation.imputations import Imputations
 from gapkernel.tables.part_by_part import Rowwise
 from gapkernel.tables.table import labelled_table, numeric_table
 

@@ -24,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.draws.streams import row_keys
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.imputation import chain as chains
+from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
-from gapkernel.imputation.selection import METHODS, association, select_predictors
+from gapkernel.imputation.predictors import METHODS, association, select_predictors
 from gapkernel.tables.table import labelled_table, numeric_table
 
 
@@ -251,7 +251,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._warn_of_empty(coding.kinds, names)
         codes = coding.encode(table)
         predictors = self._resolve_predictors(table, X.shape[1])
-        plan = chains.Plan(
+        plan = sweeps.Plan(
             coding=coding,
             observed=[np.sort(column[~np.isnan(column)]) for column in codes.T],
             places=[coding.places(np.flatnonzero(row)) for row in predictors],
@@ -262,7 +262,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             ridge=self.ridge,
             sampling=self.sampling,
         )
-        jobs = (delayed(chains.run)(plan, codes, number) for number in range(self.n_imputations))
+        jobs = (delayed(sweeps.run)(plan, codes, number) for number in range(self.n_imputations))
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         ended = list(tracked(parallel(jobs), self.n_imputations, "chains", self.verbose))
 
@@ -309,7 +309,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         rows = np.flatnonzero(np.isnan(codes).any(axis=1))
         unknown = np.full((len(rows), len(coding.kinds) - X.shape[1]), np.nan)  # new rows have no target
         codes, keys = np.column_stack([codes[rows], unknown]), row_keys(X[rows])
-        jobs = (delayed(chains.replay)(self._plan, chain, codes, keys) for chain in wanted)
+        jobs = (delayed(sweeps.replay)(self._plan, chain, codes, keys) for chain in wanted)
         out = np.repeat(X[None], len(wanted), axis=0)
         for k, state in enumerate(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)):
             out[k, rows] = self._filled(X[rows], state)

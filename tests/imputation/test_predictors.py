@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from gapkernel.imputation import select_predictors, usable_cases
-from gapkernel.imputation.selection import pairwise_correlation
+from gapkernel.imputation.predictors import pairwise_correlation
 from gapkernel.missingness import pairs
 
 nan = np.nan

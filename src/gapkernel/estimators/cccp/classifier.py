@@ -13,15 +13,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.compute.linalg.basis import Basis, centres, pivoted_cholesky
 from gapkernel.compute.runtime.progress import watched
 from gapkernel.density.completions import Completions, DensityCompletions, completions_of
-from gapkernel.estimators.cccp_parameters import check_parameters
-from gapkernel.estimators.completed_features import FeatureBlocks, FeatureMap
-from gapkernel.estimators.labels import CandidateLabels, read_labels
+from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap
+from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
+from gapkernel.estimators.cccp.parameters import check_parameters
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
-from gapkernel.solvers.cccp import IncompleteSolution
-from gapkernel.solvers.incomplete_losses import Labels
-from gapkernel.solvers.incomplete_problem import IncompleteProblem
-from gapkernel.solvers.log_partition import Partitions, masked_log_sum
-from gapkernel.solvers.transduction import LOSSES, solve_incomplete
+from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
+from gapkernel.solvers.cccp.losses import Labels
+from gapkernel.solvers.cccp.problem import IncompleteProblem
+from gapkernel.solvers.cccp.procedure import IncompleteSolution
+from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
 from gapkernel.tables.part_by_part import Rowwise
 from gapkernel.tables.table import numeric_table
 
