@@ -114,7 +114,7 @@ def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
         "gapkernel.experiments.store.Store",  # it would open a file
         "gapkernel.batches.FileBatches",  # it would read one
         "gapkernel.missingness.summary.GapSummary",  # harmless, but no model is made of it
-        "gapkernel.estimators.svm.labelled_mixed_table",  # a function
+        "gapkernel.estimators.svm.read_labelled",  # a function
         "gapkernel.estimators.svm.ClassifierMixin",  # a class of another package
         "gapkernel.estimators.nowhere.SVC",
         "gapkernel.estimatorsX.svm.SVC",

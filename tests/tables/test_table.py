@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 
-from gapkernel.tables.table import Schema, read_table
+from gapkernel.tables import Schema, read_table
 
 COLOURS = ["red", "blue", None, "red"]
 SIZES = [1.0, np.nan, 2.5, 3.0]

@@ -12,7 +12,7 @@ from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.rows import FactorRows, GaussianRows, MixtureRows
-from gapkernel.tables.table import numeric_table
+from gapkernel.tables import numbers_of, read_table
 
 MANY_COLUMNS = 64
 """Columns beyond which a full covariance is dear: every gap pattern costs their number cubed."""
@@ -87,7 +87,7 @@ class BestDensity(DensityMixin, BaseEstimator):
         -------
         self : BestDensity
         """
-        X = numeric_table(self, X, reset=True)
+        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         candidates = [Gaussian(), FactorAnalysis(), GaussianMixture(random_state=0)]
         if self.candidates is not None:
@@ -131,7 +131,7 @@ class BestDensity(DensityMixin, BaseEstimator):
 
     def _checked(self, X) -> np.ndarray:
         check_is_fitted(self, "best_density_")
-        return numeric_table(self, X, reset=False)
+        return numbers_of(read_table(self, X, reset=False), self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,7 +11,7 @@ from gapkernel.density.em.factor import ROWS_AT_ONCE, FactorFit, Factors, canoni
 from gapkernel.density.em.standardise import standardise
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import FactorRows, Patterns
-from gapkernel.tables.table import numeric_table
+from gapkernel.tables import numbers_of, read_table
 
 
 class FactorAnalysis(IteratedDensity):
@@ -110,7 +110,7 @@ class FactorAnalysis(IteratedDensity):
         self : FactorAnalysis
         """
         self._check_parameters()
-        X = numeric_table(self, X, reset=True)
+        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
         if any(known is not None for known in (self.mean, self.loadings, self.noise)):
             self._set_known()
             if len(self.mean_) != X.shape[1]:
@@ -194,7 +194,7 @@ class FactorAnalysis(IteratedDensity):
     def _posterior(self, X):
         """The rows with 0 in the gaps, where they were observed, and what `posterior` says of them."""
         check_is_fitted(self, "loadings_")
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         rows = np.array(X, order="C")
         rows[:, self._never_observed] = self.mean_[self._never_observed]
         seen = (~np.isnan(rows)).astype(np.float64)

@@ -18,7 +18,7 @@ from gapkernel.density.em.observations import Observations, ObservationsInParts
 from gapkernel.density.em.standardise import Standard, standardise
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows, Patterns
-from gapkernel.tables.table import numeric_table
+from gapkernel.tables import numbers_of, read_table
 from gapkernel.tables.table_in_parts import parts_of
 
 
@@ -137,9 +137,9 @@ class Gaussian(IteratedDensity):
         self._check_parameters()
         parts = parts_of(X, weight=sample_weight)
         if parts is None:
-            X = numeric_table(self, X, reset=True)
+            X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
         else:
-            numeric_table(self, parts.take(np.arange(1)).X, reset=True)
+            numbers_of(read_table(self, parts.take(np.arange(1)).X, reset=True, categorical_features=None), self)
         if self.mean is not None or self.covariance is not None:
             self._set_known_moments()
             if len(self.mean_) != self.n_features_in_:
@@ -209,7 +209,7 @@ class Gaussian(IteratedDensity):
         rows : GaussianRows
         """
         check_is_fitted(self, "covariance_")
-        points = numeric_table(self, points, reset=False)
+        points = numbers_of(read_table(self, points, reset=False), self)
         if np.isnan(points).any() or len(points) != len(bases):
             raise ValueError("points must be complete rows, one for each of bases.")
         means, covariances = np.empty_like(points), np.empty((*points.shape, points.shape[1]))
@@ -250,7 +250,7 @@ class Gaussian(IteratedDensity):
 
     def _conditioned(self, X):
         check_is_fitted(self, "covariance_")
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         rows = np.array(X, order="C")  # sums over rows then do not depend on the caller's layout
         if self._never_observed.any():
             rows[:, self._never_observed] = self.mean_[self._never_observed]

@@ -13,7 +13,7 @@ from gapkernel.density.em.mixture import GappyTable, MixtureFit, clusters, maxim
 from gapkernel.density.em.standardise import standardise
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.rows import MixtureRows
-from gapkernel.tables.table import numeric_table
+from gapkernel.tables import numbers_of, read_table
 
 PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
@@ -127,7 +127,7 @@ class GaussianMixture(IteratedDensity):
         self : GaussianMixture
         """
         self._check_parameters()
-        X = numeric_table(self, X, reset=True)
+        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
         if any(known is not None for known in (self.weights, self.means, self.covariances)):
             self._set_known()
             if self.means_.shape[1] != X.shape[1]:
@@ -204,7 +204,7 @@ class GaussianMixture(IteratedDensity):
     def _conditioned(self, X):
         """The laws under each component, and the logs of weight times density of each row and component."""
         check_is_fitted(self, "means_")
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         pairs = [gaussian._conditioned(X) for gaussian in self._gaussians]
         with np.errstate(divide="ignore"):
             logs = np.log(self.weights_) + np.column_stack([log_density for _, log_density in pairs])

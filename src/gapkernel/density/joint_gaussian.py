@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows
-from gapkernel.tables.table import Table, read_table
+from gapkernel.tables import Table, read_table
 
 
 class JointGaussian(BaseEstimator):

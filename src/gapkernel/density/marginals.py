@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_law
 from gapkernel.rows.marginal import Feature, MarginalRows
-from gapkernel.tables.table import Schema, Table, read_table
+from gapkernel.tables import Schema, Table, read_table
 
 NUMERIC = ("kde", "gaussian", "empirical")
 CATEGORICAL = ("frequency", "uniform")

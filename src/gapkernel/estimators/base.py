@@ -14,8 +14,8 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Heterogeneous
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import Schema, Table, read_table
+from gapkernel.tables import Schema, Table, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,
@@ -46,7 +46,7 @@ class Laws(NamedTuple):
     rows: Rows
 
 
-class KernelMachine(Rowwise, BaseEstimator):
+class KernelMachine(AnswersInParts, BaseEstimator):
     """Base of the estimators: from a table with gaps to laws.
 
     Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.base import Training
 from gapkernel.solvers.conformal import GapCountCalibration
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import read_table
+from gapkernel.tables import read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 FOLDS = 5
 """Parts of the rows that are left out in turn where there is no closed form for single rows."""
 
 
-class ConformalIntervals(Rowwise):
+class ConformalIntervals(AnswersInParts):
     """Gives intervals to a regressor with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
 
     conformal: Any
@@ -79,7 +79,7 @@ class ConformalIntervals(Rowwise):
             raise ValueError(f"conformal must be False or True, got {self.conformal!r}.")
 
 
-class ChosenIntervals(Rowwise):
+class ChosenIntervals(AnswersInParts):
     """Gives a search the intervals of the machine that it chose."""
 
     best_estimator_: Any

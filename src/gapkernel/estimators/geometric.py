@@ -15,13 +15,13 @@ from gapkernel.kernels.observed_columns import NAMES, Skipping
 from gapkernel.rows import Patterns
 from gapkernel.solvers.geometric import alternate, largest_margin
 from gapkernel.solvers.libsvm import machine
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import labelled_table, numeric_table
+from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 CHOICES = {"kernel": NAMES, "method": ("alternating", "average", "separable"), "norm": ("common", "mean")}
 
 
-class GeometricMarginSVC(ClassifierMixin, Rowwise, BaseEstimator):
+class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
     """Classification of rows that lack columns because there is nothing to observe ("geom").
 
     A gap here is not an unknown value: the column does not apply to the row. So nothing is filled in and there is
@@ -140,7 +140,8 @@ class GeometricMarginSVC(ClassifierMixin, Rowwise, BaseEstimator):
         self : GeometricMarginSVC
         """
         self._check_parameters()
-        X, y = labelled_table(self, X, y)
+        X, y = read_labelled(self, X, y, categorical_features=None)
+        X = X.values
         check_classification_targets(y)
         used = ~np.isnan(X).all(axis=1)
         classes, codes = np.unique(y[used], return_inverse=True)
@@ -171,7 +172,7 @@ class GeometricMarginSVC(ClassifierMixin, Rowwise, BaseEstimator):
             Two classes give one value, positive for ``classes_[1]``.
         """
         check_is_fitted(self, "classes_")
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         values, seen = _zero_filled(X)
         values = values * self._column_scales
         patterns = Patterns.of(seen == 0)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gapkernel.estimators.base import KernelMachine
-from gapkernel.tables.table import read_table
+from gapkernel.tables import read_table
 
 
 class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):

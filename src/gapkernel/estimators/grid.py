@@ -26,7 +26,7 @@ from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.base import KernelMachine, Laws, Training, resolve_kernel
 from gapkernel.estimators.conformal import checked_partition
 from gapkernel.kernels.base import Rows
-from gapkernel.tables.part_by_part import Rowwise
+from gapkernel.tables.part_by_part import AnswersInParts
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""
@@ -49,7 +49,7 @@ class Fold:
     """The weights of the test rows, for a scorer that takes them."""
 
 
-class GridMachine(Rowwise, BaseEstimator):
+class GridMachine(AnswersInParts, BaseEstimator):
     """Base of the machines that choose their settings; a subclass names the machine and its penalty."""
 
     _machine: type[KernelMachine]

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import labelled_table, numeric_table
+from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 
-class CategoricalNaiveBayes(ClassifierMixin, Rowwise, BaseEstimator):
+class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
     """Naive Bayes on categories: columns are independent given the class, so a gap is simply left out.
 
     The baseline of the microbiology papers. Every different number in a column is a category.
@@ -67,7 +67,8 @@ class CategoricalNaiveBayes(ClassifierMixin, Rowwise, BaseEstimator):
         """
         if not (isinstance(self.alpha, Real) and float(self.alpha) > 0):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
-        X, y = labelled_table(self, X, y)
+        X, y = read_labelled(self, X, y, categorical_features=None)
+        X = X.values
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -94,7 +95,7 @@ class CategoricalNaiveBayes(ClassifierMixin, Rowwise, BaseEstimator):
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         joint = np.tile(self.class_log_prior_, (len(X), 1))
         for column, categories, log_prob in zip(X.T, self.categories_, self.feature_log_prob_, strict=True):
             if len(categories):

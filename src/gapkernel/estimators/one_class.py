@@ -7,7 +7,7 @@ from sklearn.base import OutlierMixin
 
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.tables.table import read_table
+from gapkernel.tables import read_table
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):

@@ -8,7 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.conformal import ConformalIntervals, calibrated
 from gapkernel.solvers.ridge import leave_one_out, machine, solve
-from gapkernel.tables.table import labelled_mixed_table
+from gapkernel.tables import read_labelled
 
 
 class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -89,7 +89,7 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
 
     def _training(self, X, y, sample_weight) -> Training:
         self._check_conformal()
-        X, y = labelled_mixed_table(
+        X, y = read_labelled(
             self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
         )
         self._solver()  # complains of a wrong parameter

@@ -16,7 +16,7 @@ from gapkernel.estimators.base import KernelMachine, resolve_kernel
 from gapkernel.estimators.cones import kernel_program, points, primal_program
 from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers.cones import ConicMachine, solve_robust
-from gapkernel.tables.table import labelled_table
+from gapkernel.tables import read_labelled
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""
@@ -195,7 +195,8 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         self : RobustSVC
         """
         self._check_parameters()
-        X, y = labelled_table(self, X, y)
+        X, y = read_labelled(self, X, y, categorical_features=None)
+        X = X.values
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         used = weight > 0

@@ -10,21 +10,21 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.density import Gaussian
 from gapkernel.estimators.base import KernelMachine, Laws, resolve_density, resolve_kernel
 from gapkernel.kernels.expected_rbf import median_rows
-from gapkernel.tables.table import Table, read_table
-from gapkernel.tables.table_in_parts import HeldParts, Part, Parts, parts_of
+from gapkernel.tables import Table, read_table
+from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts, parts_of
 
 
 class SampledMachine(KernelMachine):
     """A kernel machine for many rows; parameters ``density_samples`` and ``random_state`` besides those of the base."""
 
-    def _parts(self, X) -> Parts:
+    def _parts(self, X) -> TableInParts:
         """The table in parts; one in memory is checked at once, others part by part."""
         table = parts_of(X)
         if table is None:
-            table = HeldParts(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
+            table = HeldTable(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
         return table
 
-    def _fit_sample(self, parts: Parts, random) -> Laws:
+    def _fit_sample(self, parts: TableInParts, random) -> Laws:
         """Density and kernel from a sample of the rows, and the laws of the sample."""
         most = self.density_samples
         if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
@@ -38,7 +38,7 @@ class SampledMachine(KernelMachine):
             table = read_table(self, table, reset=True, categorical_features=self.categorical_features)
         return self._fit_laws(table, self._weights_of(table, sample.weight), needs_gram=False)
 
-    def _fit_all(self, parts: Parts) -> Laws:
+    def _fit_all(self, parts: TableInParts) -> Laws:
         """Density from all rows of a table in parts; only some of their laws."""
         sample = parts.take(median_rows(parts.n_rows))
         table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)

@@ -10,7 +10,7 @@ from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.conformal import ConformalIntervals, calibrated
 from gapkernel.estimators.support import SupportVectorMachine
 from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.tables.table import labelled_mixed_table
+from gapkernel.tables import read_labelled
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -133,7 +133,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features)
+        X, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
         check_classification_targets(y)
         kept, weight = self._weighted_rows(X, sample_weight)
         classes = np.unique(y[kept])
@@ -300,7 +300,7 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
 
     def _training(self, X, y, sample_weight) -> Training:
         self._check_conformal()
-        X, y = labelled_mixed_table(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
+        X, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         kept, weight = self._weighted_rows(X, sample_weight)
         self._solver()  # complains of a wrong parameter
         return Training(X[kept], y[kept], weight, kept)

@@ -27,7 +27,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
 from gapkernel.imputation.predictors import METHODS, association, select_predictors
-from gapkernel.tables.table import labelled_table, numeric_table
+from gapkernel.tables import numbers_of, read_labelled, read_table
 
 
 class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -216,7 +216,7 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         completed : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         return self._completed(X, self._chains[:1])[0]
 
     def transform_all(self, X) -> np.ndarray:
@@ -232,16 +232,17 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Always an array, whatever `set_output` says.
         """
         check_is_fitted(self)
-        X = numeric_table(self, X, reset=False)
+        X = numbers_of(read_table(self, X, reset=False), self)
         return self._completed(X, self._chains)
 
     def _run(self, X, y) -> tuple[np.ndarray, list[np.ndarray]]:
         """Fit all chains; the checked table and the codes that each chain ended with."""
         self._check_parameters()
         if self.use_target:
-            X, y = labelled_table(self, X, y)
+            X, y = read_labelled(self, X, y, categorical_features=None)
+            X = X.values
         else:
-            X, y = numeric_table(self, X, reset=True), None
+            X, y = numbers_of(read_table(self, X, reset=True, categorical_features=None), self), None
         if np.isnan(X).all():
             raise ValueError("X has no observed value in any row, so nothing can be learnt from it.")
         names = getattr(self, "feature_names_in_", None)

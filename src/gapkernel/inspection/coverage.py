@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from gapkernel.tables.table import read_table
+from gapkernel.tables import read_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.tables.table import Table, read_table
+from gapkernel.tables import Table, read_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,13 @@ import numpy as np
 
 from gapkernel.compute.runtime.config import config_context
 from gapkernel.tables.part_by_part import is_dask
-from gapkernel.tables.table_in_parts import Derived, HeldParts, Part, Parts, Sum, joined
+from gapkernel.tables.table_in_parts import Derived, HeldTable, Part, Sum, TableInParts, joined
 
 BRANCHES = 8
 """Sums added in one task: the tree of sums does not depend on the number of workers, nor does its result."""
 
 
-class DaskParts(Parts):
+class DaskTable(TableInParts):
     """A dask array or dataframe, a part for each of its blocks.
 
     Parameters
@@ -64,7 +64,7 @@ class DaskParts(Parts):
 class KeptOnWorkers(Derived):
     """What a function makes of each block, kept where it was made; a worker that is lost has its share made again."""
 
-    def __init__(self, parts: DaskParts, function: Callable[[Part], Any]):
+    def __init__(self, parts: DaskTable, function: Callable[[Part], Any]):
         super().__init__(parts, function)
         shared = dask.delayed(function, traverse=False)
         self._kept = dask.persist(*(dask.delayed(_call)(shared, part) for part in parts._parts))
@@ -112,7 +112,7 @@ def _answer(machine, verb: str, block, examples: list[np.ndarray], args, kwargs)
 
 
 def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:
-    return HeldParts(part).sum(function)
+    return HeldTable(part).sum(function)
 
 
 def _call(function: Callable, block):

@@ -1,7 +1,7 @@
 """Answers that depend on one row at a time, and so can be given part by part.
 
-This is the one place where batches and dask collections meet the verbs of the machines: a class that inherits `Rowwise`
-writes `predict` for a table in memory, and answers the others too.
+An estimator that inherits `AnswersInParts` writes `predict` for a table in memory, and batches and dask collections are
+answered too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROW_VERBS = (
 )  # fmt: skip
 
 
-class Rowwise:
+class AnswersInParts:
     """A machine whose verbs also answer `batches`, by one array, and dask collections, by a dask array."""
 
     def __init_subclass__(cls, **options) -> None:

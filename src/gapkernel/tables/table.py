@@ -1,19 +1,15 @@
-"""The one door for data: whatever the user hands us becomes a table of numbers and category codes with gaps."""
+"""The types of a table: what its columns are, and its cells as numbers and category codes with gaps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.utils.validation import _check_n_features, _check_y, check_array, check_consistent_length, validate_data
-
-from gapkernel.tables.columns import Columns, categorical_columns
 
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """What a fit learned about the columns.
+    """What a fit learned about the columns of a table.
 
     Attributes
     ----------
@@ -22,6 +18,7 @@ class Schema:
     ordered : tuple of bool
         Columns whose type says that the levels have an order.
     names : tuple of str or None
+        The names of the columns, None where the table has none.
     """
 
     levels: tuple[tuple | None, ...]
@@ -29,17 +26,33 @@ class Schema:
     names: tuple[str, ...] | None = None
 
     @classmethod
-    def of_numbers(cls, n_columns: int) -> Schema:
+    def of_numbers(cls, n_columns: int, names: tuple[str, ...] | None = None) -> Schema:
         """Numbers in every column."""
-        return cls((None,) * n_columns, (False,) * n_columns)
+        return cls((None,) * n_columns, (False,) * n_columns, names)
 
     @property
     def categorical(self) -> np.ndarray:
         """True for columns of categories."""
         return np.array([levels is not None for levels in self.levels], dtype=bool)
 
+    @property
+    def code_columns(self) -> np.ndarray:
+        """The column of the table that each column of `Table.one_hot` belongs to."""
+        return np.repeat(np.arange(len(self.levels)), self._n_codes)
+
+    @property
+    def one_hot(self) -> np.ndarray:
+        """True for the columns of `Table.one_hot` that hold the 0/1 code of a level."""
+        nominal = self.categorical & ~np.array(self.ordered, dtype=bool)
+        return nominal[self.code_columns]
+
+    @property
+    def _n_codes(self) -> list[int]:
+        pairs = zip(self.levels, self.ordered, strict=True)
+        return [1 if levels is None or ordered else len(levels) for levels, ordered in pairs]
+
     def label(self, column: int) -> str:
-        """How a complaint names a column."""
+        """How an error message names a column."""
         return repr(self.names[column]) if self.names else str(column)
 
     def index(self, column) -> int:
@@ -65,6 +78,7 @@ class Table:
     values : ndarray of shape (n_rows, n_columns)
         Numbers, or the codes 0, 1, ... of categories as floats; NaN in the gaps.
     schema : Schema
+        What the columns hold.
     """
 
     values: np.ndarray
@@ -97,155 +111,43 @@ class Table:
         """The numeric columns, NaN in the gaps."""
         return self.values[:, ~self.schema.categorical]
 
+    def as_learned_from(self, rows) -> Table:
+        """The table as a fit to these rows alone would read it: a level that none of them has becomes a gap.
 
-def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", schema: Schema | None = None) -> Table:
-    """Check ``X`` for ``estimator`` and return it as a `Table`.
+        Ordered categories keep all levels, which their type lists.
+        """
+        levels, values = list(self.schema.levels), self.values
+        for k in np.flatnonzero(self.schema.categorical & ~np.array(self.schema.ordered, dtype=bool)):
+            seen = np.unique(self.values[rows, k])
+            seen = seen[~np.isnan(seen)].astype(int)
+            known = levels[k]
+            if len(seen) < len(known):
+                place = np.full(len(known) + 1, np.nan)  # the last entry serves the gaps
+                place[seen] = np.arange(len(seen))
+                values = values.copy() if values is self.values else values
+                values[:, k] = place[np.where(np.isnan(self.values[:, k]), -1, self.values[:, k]).astype(int)]
+                levels[k] = tuple(known[i] for i in seen)
+        return self if values is self.values else Table(values, replace(self.schema, levels=tuple(levels)))
 
-    At fit (``reset=True``) the kinds of the columns and the levels of the categories are found; afterwards they are
-    those of ``schema``, and a level it does not know is a gap.
-    """
-    if isinstance(X, Table):  # its names were checked when it was read
-        _check_n_features(estimator, X.values, reset=reset)
-        return X
-    if reset:
-        columns, categorical = categorical_columns(X, categorical_features)
-        if not categorical.any():
-            values = _checked(estimator, X, reset=True)
-            return Table(values, Schema.of_numbers(values.shape[1]))
-        schema = _schema_of(columns, categorical)
-    elif schema is None or not schema.categorical.any():
-        values = _checked(estimator, X, reset=False)
-        return Table(values, schema or Schema.of_numbers(values.shape[1]))
-    else:
-        columns = Columns(X)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return Table(_coded(estimator, columns, schema), schema)
+    def one_hot(self) -> np.ndarray:
+        """Numbers, the places of ordered levels, and a 0/1 code for each other level; a gap is NaN in all its codes."""
+        columns = self.schema.code_columns
+        codes = self.values[:, columns]
+        hot, first = self.schema.one_hot, np.searchsorted(columns, columns)
+        gaps = np.isnan(codes)
+        codes[:, hot] = codes[:, hot] == (np.arange(len(columns)) - first)[hot]
+        codes[gaps] = np.nan
+        return codes
 
-
-def numeric_table(estimator, X, *, reset: bool) -> np.ndarray:
-    """Check ``X`` for ``estimator`` and return it as float64 with NaN in the gaps.
-
-    NaN, None, pd.NA, NaT and masked values are gaps. Infinity, text and dates are errors that name the column.
-    """
-    if isinstance(X, Table):
-        categorical = np.flatnonzero(X.schema.categorical)
-        if len(categorical):
-            raise ValueError(
-                f"Column {X.schema.label(categorical[0])} of X holds categories, but {type(estimator).__name__} is for "
-                f"numbers. Use density='auto' or gapkernel.density.JointGaussian(), or leave the column out."
-            )
-        _check_n_features(estimator, X.values, reset=reset)
-        return X.values
-    return _checked(estimator, X, reset=reset)
-
-
-def labelled_table(estimator, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
-    """`numeric_table` for `fit`, with the target checked too (``options`` go to scikit-learn's check of it)."""
-    table, y = labelled_mixed_table(estimator, X, y, categorical_features=None, **options)
-    return table.values, y
-
-
-def labelled_mixed_table(estimator, X, y, *, categorical_features, **options) -> tuple[Table, np.ndarray]:
-    """`read_table` for `fit`, with the target checked too."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    X = read_table(estimator, X, reset=True, categorical_features=categorical_features)
-    y = _check_y(y, estimator=estimator, **options)
-    check_consistent_length(X, y)
-    return X, y
-
-
-def _schema_of(columns: Columns, categorical: np.ndarray) -> Schema:
-    levels = tuple(columns.levels(k) if categorical[k] else None for k in range(columns.n))
-    ordered = tuple(bool(categorical[k]) and columns.order(k) is not None for k in range(columns.n))
-    return Schema(levels, ordered, columns.names)
-
-
-def _coded(estimator, columns: Columns, schema: Schema) -> np.ndarray:
-    """Numbers as they are and categories as codes, in one array."""
-    codes = {k: columns.codes(k, levels) for k, levels in enumerate(schema.levels) if levels is not None}
-    values = np.empty((len(next(iter(codes.values()))), len(schema.levels)))
-    for k, column in codes.items():
-        values[:, k] = column
-    numeric = np.flatnonzero(~schema.categorical)
-    if len(numeric):
-        values[:, numeric] = _floats(
-            columns.numbers(numeric),
-            lambda part: check_array(part, dtype=np.float64, ensure_all_finite=False, estimator=estimator),
-            lambda k: schema.label(int(numeric[k])),
-        )
-    return values
-
-
-def _checked(estimator, X, *, reset: bool) -> np.ndarray:
-    """A table of numbers, through scikit-learn's own check."""
-    names = [repr(str(name)) for name in X.columns] if hasattr(X, "columns") else None
-    return _floats(
-        X,
-        lambda X: validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False),
-        lambda k: names[k] if names else str(k),
-    )
-
-
-def _floats(X, check, label) -> np.ndarray:
-    """``X`` as float64 by ``check``; text and infinity are complaints with the ``label`` of their column."""
-    try:
-        table = check(_without_na(X))
-    except (ValueError, TypeError) as error:
-        column = _first_column_without_numbers(X)
-        if column is None:
-            raise
-        raise ValueError(
-            f"Column {label(column)} of X holds values that are not numbers. Encode it as numbers, declare it in "
-            f"categorical_features if the estimator has that parameter, or leave the column out."
-        ) from error
-    infinite = np.argwhere(np.isinf(table))
-    if len(infinite):
-        row, column = infinite[0]
-        raise ValueError(
-            f"Input X contains infinity: row {row}, column {label(column)}. "
-            f"Replace it by a number, or by NaN to make it a gap."
-        )
-    return table
-
-
-def _without_na(X):
-    """``X`` with NaN for masked values, pd.NA and NaT, which no array library turns into numbers."""
-    if np.ma.isMaskedArray(X):
-        return np.ma.filled(X.astype(np.float64), np.nan)
-    if hasattr(X, "notna") and hasattr(X, "dtypes"):
-        return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
-    if isinstance(X, list | tuple):
-        try:
-            X = np.asarray(X)
-        except ValueError:
-            return X  # ragged: scikit-learn's check says so
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        missing = np.frompyfunc(lambda value: type(value).__name__ in ("NAType", "NaTType"), 1, 1)(X).astype(bool)
-        return np.where(missing, np.nan, X) if missing.any() else X
-    return X
-
-
-def _first_column_without_numbers(X) -> int | None:
-    """The first column with text or dates, None if that is not what is wrong."""
-    if hasattr(X, "columns"):
-        columns = [np.asarray(X[name], dtype=object) for name in X.columns]
-    else:
-        values = np.asarray(X, dtype=object)
-        if values.ndim != 2:
-            return None
-        columns = list(values.T)
-    for k, values in enumerate(columns):
-        if any(_is_text_or_date(value) for value in values):
-            return k
-    return None
-
-
-def _is_text_or_date(value) -> bool:
-    if not isinstance(value, str):
-        return isinstance(value, date | np.datetime64)
-    try:
-        float(value)
-    except ValueError:
-        return True
-    return False
+    @classmethod
+    def from_one_hot(cls, codes: np.ndarray, schema: Schema) -> Table:
+        """The table of these codes, with the level of the largest code; the inverse of `one_hot`."""
+        columns, hot = schema.code_columns, schema.one_hot
+        values = np.full((len(codes), len(schema.levels)), np.nan)
+        values[:, columns[~hot]] = codes[:, ~hot]
+        for k in np.unique(columns[hot]):
+            block = codes[:, columns == k]
+            values[:, k] = np.where(np.isnan(block).any(axis=1), np.nan, np.argmax(block, axis=1))
+        for k in np.flatnonzero(schema.ordered):
+            values[:, k] = np.clip(np.rint(values[:, k]), 0, len(schema.levels[k] or ()) - 1)
+        return cls(values, schema)

@@ -54,7 +54,7 @@ class Part:
         return Part(*(None if values is None else _take(values, rows) for values in self))
 
 
-class Parts(ABC):
+class TableInParts(ABC):
     """A table in parts."""
 
     checked = False
@@ -81,7 +81,7 @@ class Parts(ABC):
 class Derived:
     """What a function makes of each part, made anew for each sum."""
 
-    def __init__(self, parts: Parts, function: Callable[[Part], Any]):
+    def __init__(self, parts: TableInParts, function: Callable[[Part], Any]):
         self.parts, self.function = parts, function
 
     def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
@@ -89,7 +89,7 @@ class Derived:
         return self.parts.sum(partial(_composed, function, self.function), description)
 
 
-class HeldParts(Parts):
+class HeldTable(TableInParts):
     """A table in memory.
 
     Parameters
@@ -119,7 +119,7 @@ class HeldParts(Parts):
             return reduce(add, run_tasks(group_sum, groups, description))
 
 
-class StreamedParts(Parts):
+class StreamedTable(TableInParts):
     """Batches that are read again and again.
 
     Parameters
@@ -156,28 +156,28 @@ class StreamedParts(Parts):
         return joined(pieces)
 
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
-        return reduce(add, (HeldParts(part).sum(function) for part in tracked(self, None, description or "batches")))
+        return reduce(add, (HeldTable(part).sum(function) for part in tracked(self, None, description or "batches")))
 
 
-def parts_of(X, y=None, weight=None) -> Parts | None:
+def parts_of(X, y=None, weight=None) -> TableInParts | None:
     """The parts of `batches`, a memory map or a dask collection, or of what is in parts already; None for a table in
     memory.
 
     Nothing is checked yet: each part is when it is met.
     """
-    if isinstance(X, Parts):
+    if isinstance(X, TableInParts):
         return X
     if isinstance(X, Batches):
         if y is not None or weight is not None:
             raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
-        return StreamedParts(X)
+        return StreamedTable(X)
     if isinstance(X, np.memmap):
         check_consistent_length(X, y, weight)
-        return HeldParts(Part(X, y, weight))
+        return HeldTable(Part(X, y, weight))
     if is_dask(X):
-        from gapkernel.tables.dask_parts import DaskParts
+        from gapkernel.tables.dask_parts import DaskTable
 
-        return DaskParts(X, y, weight)
+        return DaskTable(X, y, weight)
     return None
 
 

@@ -10,8 +10,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.density.em.gaussian import CompressedRows, Statistics, compress
 from gapkernel.density.em.standardise import Standard
-from gapkernel.tables.table import numeric_table
-from gapkernel.tables.table_in_parts import Derived, Part, Parts
+from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
 
 
 class Observations:
@@ -36,7 +36,7 @@ class Observations:
 class ObservationsInParts:
     """The same, of a table in parts: `reader` is the estimator that numbers are checked for."""
 
-    def __init__(self, parts: Parts, reader):
+    def __init__(self, parts: TableInParts, reader):
         self.parts, self.reader = parts, reader
 
     def total(self, function: Callable):
@@ -63,7 +63,7 @@ class CompressedParts:
 
 
 def _observations(reader, part: Part) -> Observations:
-    X = numeric_table(reader, part.X, reset=False)
+    X = numbers_of(read_table(reader, part.X, reset=False), reader)
     return Observations(X, _check_sample_weight(part.weight, X, ensure_non_negative=True))
 
 

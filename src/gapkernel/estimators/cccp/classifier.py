@@ -22,8 +22,8 @@ from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
 from gapkernel.solvers.cccp.procedure import IncompleteSolution
 from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import numeric_table
+from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 MOST_BASIS = 500
 """Basis functions when the caller names no number."""
@@ -32,7 +32,7 @@ MOST_PICKED_FROM = 10_000
 """Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
 
 
-class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
+class CCCPClassifier(ClassifierMixin, AnswersInParts, BaseEstimator):
     """Classification of rows with missing inputs and missing labels, integrated out inside the model.
 
     Each class has a score f_k(x) in the space of a kernel. A row with gaps has one for every way to complete it, and
@@ -224,7 +224,7 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         self : CCCPClassifier
         """
         check_parameters(self)
-        X = numeric_table(self, X, reset=True)
+        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
         labels = read_labels(y, X, type(self).__name__)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         used = weight > 0
@@ -275,7 +275,7 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
             Two classes give one value, g_1 - g_0.
         """
         check_is_fitted(self, "theta_")
-        scores = self._log_partitions(numeric_table(self, X, reset=False))
+        scores = self._log_partitions(numbers_of(read_table(self, X, reset=False), self))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X) -> np.ndarray:
@@ -290,7 +290,7 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "theta_")
-        scores = self._log_partitions(numeric_table(self, X, reset=False))
+        scores = self._log_partitions(numbers_of(read_table(self, X, reset=False), self))
         return masked_log_sum(scores, np.ones(scores.shape, dtype=bool))[1]
 
     def predict(self, X) -> np.ndarray:
@@ -305,7 +305,7 @@ class CCCPClassifier(ClassifierMixin, Rowwise, BaseEstimator):
         classes : ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "theta_")
-        return self.classes_[self._log_partitions(numeric_table(self, X, reset=False)).argmax(axis=1)]
+        return self.classes_[self._log_partitions(numbers_of(read_table(self, X, reset=False), self)).argmax(axis=1)]
 
     def _solve(self, X, labels: CandidateLabels, weight, completions, features, random) -> IncompleteSolution:
         ambiguous = labels.candidates.sum(axis=1) > 1

@@ -17,9 +17,9 @@ from gapkernel.estimators.fourier.features import FourierFeatures, checked_compo
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.normal_equations import Moments, inverse, leave_one_out, ridge
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import Table, read_table
-from gapkernel.tables.table_in_parts import GROUPS, HeldParts, Part, Parts, parts_of
+from gapkernel.tables import Table, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.table_in_parts import GROUPS, HeldTable, Part, TableInParts, parts_of
 
 FEATURE_PARAMETERS = (
     "n_components", "kernel", "gamma", "density", "density_samples", "orthogonal", "categorical_features",
@@ -30,7 +30,7 @@ CALIBRATION_ROWS = 100_000
 """Most rows that intervals are calibrated by: enough for any quantile, few enough to be held in memory."""
 
 
-class FourierMachine(Rowwise, BaseEstimator):
+class FourierMachine(AnswersInParts, BaseEstimator):
     """Features, one pass over the parts of the table for sums, and a small linear system."""
 
     _y_options: ClassVar[dict[str, Any]] = {}
@@ -43,7 +43,7 @@ class FourierMachine(Rowwise, BaseEstimator):
     def _moments_of(z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Moments:
         raise NotImplementedError
 
-    def _parts(self, X, y, sample_weight, *, reset: bool = True) -> Parts:
+    def _parts(self, X, y, sample_weight, *, reset: bool = True) -> TableInParts:
         """The labelled table in parts; one in memory is checked at once, others part by part."""
         parts = parts_of(X, y, sample_weight)
         if parts is not None:
@@ -54,9 +54,9 @@ class FourierMachine(Rowwise, BaseEstimator):
         table = read_table(self, X, reset=reset, categorical_features=self.categorical_features, schema=schema)
         part = checked(type(self), Part(table, y, sample_weight))
         check_consistent_length(table, part.y)
-        return HeldParts(part)
+        return HeldTable(part)
 
-    def _fit_features(self, parts: Parts) -> FourierFeatures:
+    def _fit_features(self, parts: TableInParts) -> FourierFeatures:
         if not (isinstance(self.alpha, Real) and 0 < float(self.alpha) < np.inf):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
         n = checked_components(self.n_components)
@@ -66,7 +66,7 @@ class FourierMachine(Rowwise, BaseEstimator):
             _copy_columns(self, features)
         return features
 
-    def _learn(self, parts: Parts, features: FourierFeatures) -> Moments:
+    def _learn(self, parts: TableInParts, features: FourierFeatures) -> Moments:
         return parts.sum(partial(_moments, type(self), features), "normal equations")
 
     def _learn_more(self, X, y, sample_weight) -> tuple[FourierFeatures, Moments]:
@@ -130,7 +130,7 @@ def checked(machine: type[FourierMachine], part: Part) -> Part:
 
 
 def calibrated(
-    machine: FourierMachine, parts: Parts, features: FourierFeatures, moments: Moments
+    machine: FourierMachine, parts: TableInParts, features: FourierFeatures, moments: Moments
 ) -> GapCountCalibration | None:
     """The errors of ridge regression on rows left out one by one, by their numbers of gaps; None if not asked for."""
     if not machine.conformal:
@@ -138,7 +138,7 @@ def calibrated(
     check_enough(parts.n_rows)
     rows = sample_rows(parts.n_rows, CALIBRATION_ROWS, check_random_state(machine.random_state))
     solved = inverse(moments, machine.alpha), ridge(moments, machine.alpha)
-    pieces = HeldParts(parts.take(rows)).sum(partial(_left_out, type(machine), features, *solved), "Calibrating")
+    pieces = HeldTable(parts.take(rows)).sum(partial(_left_out, type(machine), features, *solved), "Calibrating")
     counts, errors = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
     check_enough(len(counts))  # rows of weight zero do not count
     return GapCountCalibration(counts, np.abs(errors))

@@ -17,7 +17,7 @@ from gapkernel.estimators.conformal import ConformalIntervals
 from gapkernel.estimators.fourier.base import FourierMachine, adds_rows, calibrated, labelled_features
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.solvers.normal_equations import LOSSES, Moments, Slope, newton, ridge, slope
-from gapkernel.tables.table_in_parts import Part, Parts
+from gapkernel.tables.table_in_parts import Part, TableInParts
 
 
 class FourierClassifier(ClassifierMixin, FourierMachine):
@@ -166,7 +166,7 @@ class FourierClassifier(ClassifierMixin, FourierMachine):
         self._keep_coefficients(ridge(moments.signs(), self.alpha))
         return self
 
-    def _newton(self, parts: Parts, features: FourierFeatures, moments: Moments) -> tuple[np.ndarray, int]:
+    def _newton(self, parts: TableInParts, features: FourierFeatures, moments: Moments) -> tuple[np.ndarray, int]:
         def one_pass(coefficients):
             return parts.sum(partial(_slope, features, moments.classes, self.loss, coefficients), "Newton step")
 

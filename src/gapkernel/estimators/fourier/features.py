@@ -12,8 +12,8 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.sampled_density import SampledMachine
 from gapkernel.kernels.fourier_map import FourierMap
-from gapkernel.tables.table import Table
-from gapkernel.tables.table_in_parts import PART_ROWS, Parts
+from gapkernel.tables import Table
+from gapkernel.tables.table_in_parts import PART_ROWS, TableInParts
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
@@ -102,7 +102,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         """
         return self._fit_parts(self._parts(X))
 
-    def _fit_parts(self, parts: Parts) -> FourierFeatures:
+    def _fit_parts(self, parts: TableInParts) -> FourierFeatures:
         n = checked_components(self.n_components)
         random = check_random_state(self.random_state)
         density, kernel, _ = self._fit_sample(parts, random)

@@ -14,11 +14,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
-from gapkernel.tables.part_by_part import Rowwise
-from gapkernel.tables.table import labelled_table, numeric_table
+from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables.part_by_part import AnswersInParts
 
 
-class _MultipleImputation(MetaEstimatorMixin, Rowwise, BaseEstimator):
+class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, BaseEstimator):
     _poolings: tuple[str, ...]
 
     def _fit_pool(self, X, table, y, sample_weight) -> None:
@@ -57,7 +57,7 @@ class _MultipleImputation(MetaEstimatorMixin, Rowwise, BaseEstimator):
     def _inputs(self, X) -> list[np.ndarray]:
         """What the machines are asked about: the completions of new rows, or their kernels."""
         check_is_fitted(self)
-        table = numeric_table(self, X, reset=False)
+        table = numbers_of(read_table(self, X, reset=False), self)
         completed = self.imputations_.complete(_source(X, table))
         return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
 
@@ -163,7 +163,8 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         self : MultipleImputationClassifier
         """
-        table, y = labelled_table(self, X, y)
+        table, y = read_labelled(self, X, y, categorical_features=None)
+        table = table.values
         check_classification_targets(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, table)
         classes = np.unique(y)
@@ -320,7 +321,8 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         -------
         self : MultipleImputationRegressor
         """
-        table, y = labelled_table(self, X, y, y_numeric=True)
+        table, y = read_labelled(self, X, y, categorical_features=None, y_numeric=True)
+        table = table.values
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, table)
         self._fit_pool(X, table, y, weight)
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from gapkernel.tables.table import Table, labelled_mixed_table
+from gapkernel.tables import Table, read_labelled
 
 
 def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tuple[Table, np.ndarray, np.ndarray]:
@@ -20,7 +20,7 @@ def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tup
         if missing.all():
             raise ValueError("Input y contains NaN only: at least one row must have a target.")
         y = np.where(missing, 0.0, column_or_1d(np.asarray(y, dtype=object), warn=True)).astype(np.float64)
-    table, y = labelled_mixed_table(estimator, X, y, categorical_features=categorical_features, y_numeric=True)
+    table, y = read_labelled(estimator, X, y, categorical_features=categorical_features, y_numeric=True)
     y = y.astype(np.float64)
     if missing.any():
         y[missing] = np.nan
