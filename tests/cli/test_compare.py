@@ -18,13 +18,11 @@ from gapkernel.cli.comparing import compare, final_choice
 from gapkernel.cli.comparison import Comparison, difference, margin
 from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.embedded import penguins
-from gapkernel.cli.figures import gap_patterns, round_steps, spaced
 from gapkernel.cli.machines import MACHINES
 from gapkernel.cli.page import code
 from gapkernel.cli.problem import at_most, problem_of
 from gapkernel.cli.study import compare_study
 from gapkernel.experiments import paired_test
-from gapkernel.missingness import summary
 
 PAIR = ("genrbf", "mean")
 NASTY = '<b>&"x"'
@@ -280,42 +278,18 @@ def test_the_page_is_whole_and_asks_for_nothing(pages, target):
     tags = Tags()
     tags.feed(text)
     assert tags.open == []
-    assert tags.asked == ["data:,"]  # an empty icon, so that browsers do not ask for one
+    outside = [value for value in tags.asked if not value.startswith("#")]  # marks are drawn once and referred to
+    assert outside == ["data:,"]  # an empty icon, so that browsers do not ask for one
     assert tags.scripts == 0
     assert not re.search(r"https?:|url\(|@import|\bnan\b", text)
     assert NASTY not in text
-    assert html.escape(NASTY) in text
+    assert NASTY in html.unescape(text)
     for said in (comparison.verdict, comparison.to_beat, comparison.robustness, *comparison.problem.notes):
         assert html.escape(said) in text
     for method in PAIR:
         assert text.count(html.escape(MACHINES[method].label)) >= 3
         assert comparison.show(comparison.scores.loc[method, "mean"]) in text
     assert len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)) == text.count("<svg") == 4
-
-
-def test_labels_never_overlap():
-    random = np.random.default_rng(0)
-    for _ in range(50):
-        places = random.uniform(0, 268, 8)
-        moved = np.sort(spaced(places, 15.5, 268))
-        assert np.diff(moved).min() >= 15.49
-        assert moved.max() <= 268
-        assert np.array_equal(np.argsort(spaced(places, 15.5, 268), kind="stable"), np.argsort(places, kind="stable"))
-
-
-def test_ticks_are_round_and_inside():
-    for low, high in ((0.71, 0.93), (-3e5, 2e5), (0.0, 1e-7), (5.0, 5.0)):
-        ticks = round_steps(low, high)
-        assert all(low - 1e-9 * abs(low) <= tick <= high + 1e-9 * abs(high) for tick in ticks)
-        assert len(ticks) <= 10
-
-
-def test_patterns_of_a_wide_table_fit_the_figure():
-    wide = pd.DataFrame(np.where(np.random.default_rng(0).random((50, 60)) < 0.2, np.nan, 1.0))
-    drawn = gap_patterns(summary(wide), "gaps")
-    ends = [float(x) + float(w) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
-    assert len(ends) == 600
-    assert max(ends) < 440
 
 
 LOOK = """<script>

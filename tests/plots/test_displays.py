@@ -1,11 +1,15 @@
 """Displays draw what they are given."""
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 from gapkernel.experiments import friedman_nemenyi
 from gapkernel.plots import CriticalDifferenceDisplay, PatternDisplay
+from gapkernel.plots.drawing import as_svg, page_axes, spaced
+from gapkernel.plots.scores import Look, curve_figure
 
 mpl.use("Agg")
 
@@ -25,10 +29,10 @@ def texts(display):
 def test_patterns_show_their_rows_and_shares():
     X = np.array([[1.0, np.nan, 1.0]] * 3 + [[1.0, 2.0, np.nan]] + [[1.0, 2.0, 3.0]] * 2)
     display = PatternDisplay.from_table(X)
-    assert texts(display)[:3] == ["3 rows", "2 rows", "1 rows"]
+    assert texts(display)[:3] == ["3 rows, 50%", "2 rows, 33%", "1 row, 17%"]
     assert texts(display)[3:] == ["0%", "50%", "17%"]
     few = PatternDisplay.from_table(X, max_patterns=2)
-    assert few.ax_.get_xlabel() == "1 more patterns, 1 rows"
+    assert few.ax_.get_xlabel() == "1 more pattern, 1 row"
 
 
 def test_patterns_draw_into_given_axes():
@@ -50,3 +54,35 @@ def test_the_rank_diagram_names_every_method_and_joins_those_that_do_not_differ(
     assert len(bars) == len(result.groups()) > 0
     same = CriticalDifferenceDisplay(result=friedman_nemenyi(np.ones((3, 2)))).plot()
     assert len([line for line in same.ax_.lines if line.get_linewidth() == 4]) == 1
+
+
+def test_labels_never_overlap():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        places = random.uniform(0, 268, 8)
+        moved = np.sort(spaced(places, 15.5, 268))
+        assert np.diff(moved).min() >= 15.49
+        assert moved.max() <= 268
+        assert np.array_equal(np.argsort(spaced(places, 15.5, 268), kind="stable"), np.argsort(places, kind="stable"))
+
+
+def test_a_figure_for_a_page_is_whole_and_refers_to_nothing_outside():
+    looks = [Look("a & <b>", "#0b6fb8"), Look("costs $5, not $6", "#c0632b", hollow=True)]
+    figure = curve_figure(looks, np.array([0.0, 0.4]), np.array([[0.9, 0.8], [0.91, 0.7]]), "{:.0%}".format, "hidden")
+    drawn = as_svg(figure, 'a "figure"')
+    assert drawn.startswith('<svg viewBox="0 0 440 316" ')
+    assert 'aria-label="a &quot;figure&quot;"' in drawn
+    assert "a &amp; &lt;b&gt;" in drawn
+    assert "costs $5, not $6" in drawn  # no formula
+    assert "font-size: 12px" in drawn or "font: 12px" in drawn
+    assert not re.search(r"https?:|url\(|<metadata|<style|DejaVu", drawn)
+    assert set(re.findall(r'xlink:href="#([^"]*)"', drawn)) == set(re.findall(r' id="([^"]*)"', drawn))
+    assert drawn == as_svg(figure, 'a "figure"')
+
+
+def test_patterns_of_a_wide_table_fit_the_page():
+    wide = np.where(np.random.default_rng(0).random((50, 60)) < 0.2, np.nan, 1.0)
+    with page_axes(300, right=132) as ax:
+        display = PatternDisplay.from_table(wide, max_patterns=10, ax=ax)
+    assert display.ax_.get_xlim() == (0, 60)
+    assert len(texts(display)) == 10  # no name, no share below so narrow a column

@@ -8,13 +8,16 @@ from string import Template
 
 import numpy as np
 
-from gapkernel.cli import figures
 from gapkernel.cli.comparison import Comparison
-from gapkernel.cli.figures import COLOURS
 from gapkernel.cli.machines import EPSILON, INNER_FOLDS, MACHINES, Choice, categories_of
 from gapkernel.cli.study import FOLDS
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import GapSummary, summary
+from gapkernel.plots import PatternDisplay
+from gapkernel.plots.drawing import PALETTE, as_svg, page_axes
+from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure
+
+COLOURS = dict(zip(MACHINES, PALETTE, strict=False))
 
 
 def page(comparison: Comparison, choice: Choice, data=None) -> str:
@@ -52,7 +55,7 @@ def page(comparison: Comparison, choice: Choice, data=None) -> str:
         "facts": _facts(comparison, gaps),
         "score_figure": _score_figure(comparison),
         "curve_figure": _curve_figure(comparison),
-        "gap_figure": figures.gap_patterns(gaps, "Gap patterns: a line of cells for each, dashed where missing"),
+        "gap_figure": _gap_figure(gaps),
         "promise_figure": _promise_figure(comparison),
         "table_head": _head(
             ("machine", comparison.measure, "± 95%", "spread", _second(comparison), "tune", "fit"), (3,)
@@ -113,30 +116,33 @@ def _facts(comparison: Comparison, gaps: GapSummary) -> str:
     return "".join(f"<li><b>{escape(value)}</b><span>{escape(what)}</span></li>" for value, what in facts)
 
 
+def _look(machine: str, short: bool = False) -> Look:
+    known = MACHINES[machine]
+    return Look(known.short if short else known.label, COLOURS[machine], not known.ours)
+
+
 def _score_figure(comparison: Comparison) -> str:
-    rows = [
-        (
-            MACHINES[m].label,
-            COLOURS[m],
-            line["mean"],
-            line["margin"],
-            comparison.by_split[m].to_numpy(),
-            not MACHINES[m].ours,
-        )
-        for m, line in comparison.scores.iterrows()
-    ]
-    return figures.intervals(
-        rows, comparison.show, _plain(comparison), f"{comparison.measure} of each machine with its interval"
-    )
+    scores = comparison.scores
+    spots = [comparison.by_split[m].to_numpy() for m in scores.index]
+    looks = [_look(m) for m in scores.index]
+    figure = interval_figure(looks, scores["mean"], scores["margin"], spots, comparison.show, _plain(comparison))
+    return as_svg(figure, f"{comparison.measure} of each machine with its interval")
 
 
 def _curve_figure(comparison: Comparison) -> str:
-    curve = comparison.curve
-    series = [
-        (MACHINES[m].short, COLOURS[m], curve[m].to_numpy(), not MACHINES[m].ours) for m in comparison.scores.index
-    ]
-    title = f"{comparison.measure} of each machine as more cells are hidden"
-    return figures.curves(list(curve.index), series, _plain(comparison), title, "cells hidden")
+    curve, looks = comparison.curve, [_look(m, short=True) for m in comparison.scores.index]
+    values = curve[comparison.scores.index].to_numpy().T
+    figure = curve_figure(looks, curve.index.to_numpy(), values, _plain(comparison), "cells hidden")
+    return as_svg(figure, f"{comparison.measure} of each machine as more cells are hidden")
+
+
+def _gap_figure(gaps: GapSummary) -> str:
+    shown = PatternDisplay(patterns=gaps.patterns, max_patterns=10)
+    names = 0 if gaps.n_columns > 40 else 6.2 * min(20, max(map(len, gaps.names)))
+    with page_axes(names + 60 + 26 * min(10, len(gaps.patterns)), left=80, right=132, bottom=48, top=names + 12) as ax:
+        return as_svg(
+            shown.plot(ax=ax).figure_, "Gap patterns: a line of tiles for each, dark where a value is missing"
+        )
 
 
 def _plain(comparison: Comparison):
@@ -158,13 +164,15 @@ def _promise_words(comparison: Comparison) -> dict[str, str]:
 
 
 def _promise_figure(comparison: Comparison) -> str:
-    winner = comparison.winner
+    winner, colour = comparison.winner, COLOURS[comparison.winner]
     if comparison.is_classification:
         found = comparison.reliability(winner)
-        return figures.reliability(found, COLOURS[winner], "Promised and observed frequencies on held-out rows")
-    guess, truth = comparison.answers(winner)
-    name = comparison.problem.target
-    return figures.scatter(guess, truth, COLOURS[winner], "{:.4g}".format, "Predicted and true values", name)
+        figure = reliability_figure(
+            colour, found.promised, found.happened, found.low, found.high, f"promised: {found.what}"
+        )
+        return as_svg(figure, "Promised and observed frequencies on held-out rows")
+    figure = prediction_figure(colour, *comparison.answers(winner), f"predicted {comparison.problem.target}")
+    return as_svg(figure, "Predicted and true values")
 
 
 def _second(comparison: Comparison) -> str:
@@ -216,7 +224,7 @@ def _gap_note(gaps: GapSummary) -> str:
     worst = int(gaps.column_gaps.argmax())
     return (
         f"{gaps.n_gaps} cells in {gaps.n_rows - gaps.n_complete_rows} rows; most in “{gaps.names[worst]}” "
-        f"({gaps.column_gaps[worst] / gaps.n_rows:.1%}). A line of cells is a pattern, dashed where a value is missing."
+        f"({gaps.column_gaps[worst] / gaps.n_rows:.1%}). A line of tiles is a pattern, dark where a value is missing."
     )
 
 

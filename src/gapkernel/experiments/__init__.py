@@ -5,9 +5,10 @@ from gapkernel.experiments.papers import PAPERS, Paper, reproduce
 from gapkernel.experiments.protocol import NestedCV, nested
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.running import run
-from gapkernel.experiments.statistics import FriedmanNemenyi, PairedTest, cell_tests, friedman_nemenyi, paired_test
+from gapkernel.experiments.statistics import PairedTest, cell_tests, paired_test
 from gapkernel.experiments.store import Store
 from gapkernel.experiments.tasks import Study, Task
+from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 
 __all__ = [
     "METHODS",

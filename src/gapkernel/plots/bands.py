@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from gapkernel.inspection.coverage import intervals
 from gapkernel.inspection.value_of_information import one_row
-from gapkernel.plots.canvas import axes_or_new
+from gapkernel.plots.drawing import axes_or_new
 
 
 class PredictionBandDisplay:

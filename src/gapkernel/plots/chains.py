@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.imputation.coding import column_index
-from gapkernel.plots.canvas import pyplot
+from gapkernel.plots.drawing import pyplot
 
 
 class ChainDisplay:

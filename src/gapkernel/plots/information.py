@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.inspection import ValueOfInformation, value_of_information
-from gapkernel.plots.canvas import axes_or_new
+from gapkernel.plots.drawing import axes_or_new
 
 
 class ValueOfInformationDisplay:

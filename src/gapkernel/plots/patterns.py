@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.missingness import GapPatterns, patterns
-from gapkernel.plots.axes import new_axes
+from gapkernel.plots.drawing import MISSING, OBSERVED, axes_or_new
 
-OBSERVED, MISSING = "#dfe7ef", "#c8553d"
+LONGEST_NAME = 20
+MOST_NAMES = 40
 
 
 class PatternDisplay:
     """The gap patterns of a table: a line for each pattern, a tile for each column, dark where there is a gap.
 
-    Counts stand at the right; below each column its share of gaps. Build it with `from_table`.
+    At the right is how many rows have the pattern; below each column, its share of gaps. Build it with `from_table`.
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ class PatternDisplay:
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         max_patterns : int, default=20
+            How many to show; the rarest are put together in a last line of text.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
 
@@ -61,6 +63,7 @@ class PatternDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
 
         Returns
         -------
@@ -68,28 +71,45 @@ class PatternDisplay:
         """
         found, shown = self.patterns, min(len(self.patterns), self.max_patterns)
         n_columns, total = found.gaps.shape[1], int(found.counts.sum())
-        size = (min(14.0, 2.2 + 0.42 * n_columns), 1.6 + 0.26 * shown)
-        ax = new_axes(ax, "PatternDisplay", size)
+        ax = axes_or_new(ax, "PatternDisplay", (min(14.0, 2.6 + 0.42 * n_columns), 1.6 + 0.26 * shown))
         from matplotlib.colors import ListedColormap
 
+        edge = {"edgecolors": "white", "linewidth": 2 if n_columns <= 30 else 0.3}
         tiles = found.gaps[:shown].astype(float)
-        ax.pcolormesh(tiles, cmap=ListedColormap([OBSERVED, MISSING]), vmin=0, vmax=1, edgecolors="white", linewidth=1)
+        ax.pcolormesh(tiles, cmap=ListedColormap([OBSERVED, MISSING]), vmin=0, vmax=1, **edge)
         ax.invert_yaxis()
         ax.xaxis.tick_top()
-        slant = {"rotation": 60, "ha": "left"} if n_columns > 6 or max(map(len, found.names)) > 8 else {}
-        ax.set_xticks(np.arange(n_columns) + 0.5, found.names, fontsize=8, **slant)
-        ax.set_yticks(np.arange(shown) + 0.5, [f"{int(gaps.sum())} missing" for gaps in found.gaps[:shown]], fontsize=8)
+        names = [name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…" for name in found.names]
+        slant = {"rotation": 60, "ha": "left"} if n_columns > 6 or max(map(len, names)) > 8 else {}
+        named = n_columns <= MOST_NAMES
+        ax.set_xticks(np.arange(n_columns if named else 0) + 0.5, names if named else [], fontsize="small", **slant)
+        ax.set_yticks(
+            np.arange(shown) + 0.5, [f"{gaps.sum()} missing" for gaps in found.gaps[:shown]], fontsize="small"
+        )
         ax.tick_params(length=0)
         for line, count in enumerate(found.counts[:shown]):
-            ax.text(n_columns + 0.15, line + 0.5, f"{count} rows", va="center", fontsize=8, clip_on=False)
-        share = found.counts @ found.gaps / total
-        for column in range(n_columns):
-            ax.text(column + 0.5, shown + 0.15, f"{100 * share[column]:.0f}%", ha="center", va="top", fontsize=7)
-        rest = len(found) - shown
-        left = f"{rest} more patterns, {int(found.counts[shown:].sum())} rows" if rest else f"{total} rows"
-        ax.set_xlabel(left, labelpad=18, fontsize=9)
+            words = f"{_rows(count)}, {_share(count, total)}"
+            place = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
+            ax.annotate(words, (n_columns, line + 0.5), (6, 0), fontsize="small", **place)
+        shares = found.counts @ found.gaps
+        for column, count in enumerate(shares if n_columns <= 20 else ()):
+            ax.text(column + 0.5, shown + 0.15, _share(count, total), ha="center", va="top", fontsize="x-small")
+        rest = found.counts[shown:]
+        patterns = "pattern" if len(rest) == 1 else "patterns"
+        left = f"{len(rest)} more {patterns}, {_rows(rest.sum())}" if len(rest) else _rows(total)
+        ax.set_xlabel(left, labelpad=18, fontsize="medium")
         ax.set_xlim(0, n_columns)
+        ax.grid(False)
         for side in ax.spines.values():
             side.set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _rows(count) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _share(count, total: int) -> str:
+    """A share in per cent; a small one is not none."""
+    return "<1%" if 0 < count < 0.005 * total else f"{count / total:.0%}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.plots.axes import new_axes
+from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
+from gapkernel.plots.drawing import axes_or_new
 
 
 class CriticalDifferenceDisplay:
@@ -28,7 +29,7 @@ class CriticalDifferenceDisplay:
     >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["a", "b", "c"])  # doctest: +SKIP
     """
 
-    def __init__(self, *, result):
+    def __init__(self, *, result: FriedmanNemenyi):
         self.result = result
 
     @classmethod
@@ -40,15 +41,16 @@ class CriticalDifferenceDisplay:
         scores : array-like or DataFrame of shape (n_blocks, n_methods)
             Higher is better.
         alpha : float, default=0.05
+            Significance level of the critical difference.
         names : sequence of str, default=None
+            The methods; None takes the columns of a frame, or numbers.
         ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
 
         Returns
         -------
         display : CriticalDifferenceDisplay
         """
-        from gapkernel.experiments.statistics import friedman_nemenyi
-
         return cls(result=friedman_nemenyi(scores, alpha=alpha, names=names)).plot(ax=ax)
 
     def plot(self, *, ax=None) -> CriticalDifferenceDisplay:
@@ -57,6 +59,7 @@ class CriticalDifferenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
 
         Returns
         -------
@@ -67,7 +70,7 @@ class CriticalDifferenceDisplay:
         groups = result.groups()
         half = (k + 1) // 2
         room = 0.35 * len(groups) + 0.3
-        ax = new_axes(ax, "CriticalDifferenceDisplay", (8.0, 1.5 + 0.3 * half + 0.15 * len(groups)))
+        ax = axes_or_new(ax, "CriticalDifferenceDisplay", (8.0, 1.5 + 0.3 * half + 0.15 * len(groups)))
         ax.plot([1, k], [0, 0], color="black", linewidth=1.2)
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.experiments.papers.ehk_protocol import REGRESSION, EHKGrid, GridCV, NestedGridCV
-from gapkernel.experiments.papers.figures import curves, points_of
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.tasks import Study, Task
+from gapkernel.plots.curves import curves, points_of
 
 PAPER = {  # Table 2
     "credit_crx": ("CREDITCRX", 44.49, 13.80, 14.09, 12.81, 12.54),

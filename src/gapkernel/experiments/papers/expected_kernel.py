@@ -17,9 +17,9 @@ from gapkernel.datasets import load
 from gapkernel.density import Gaussian
 from gapkernel.estimators import SVC, RobustSVC
 from gapkernel.experiments.methods import EM_TOLERANCE
-from gapkernel.experiments.papers.figures import curves, points_of
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.tasks import Study, Task
+from gapkernel.plots.curves import curves, points_of
 
 DATASETS = {"heart_statlog": "Heart", "ionosphere": "Ionosphere"}
 MACHINES = {

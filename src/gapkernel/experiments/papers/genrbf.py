@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.experiments.methods import METHODS, PAPER_GRID, QUICK_GRID, Grid
-from gapkernel.experiments.papers.figures import curves, points_of
 from gapkernel.experiments.protocol import NestedCV
 from gapkernel.experiments.report import Report, ReportTable
-from gapkernel.experiments.statistics import FriedmanNemenyi, cell_tests, friedman_nemenyi
+from gapkernel.experiments.statistics import cell_tests
 from gapkernel.experiments.tasks import Study, Task
+from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.plots import CriticalDifferenceDisplay
+from gapkernel.plots.curves import curves, points_of
 
 DATASETS = {
     "australian": "Australian",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gapkernel.plots.drawing import PALETTE, pyplot
+
 STYLES = ("-", "--", "-.", ":")
 
 
@@ -12,23 +14,26 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
 
     ``panels[title][label]`` is a list of (x, mean, standard error).
     """
-    import matplotlib.pyplot as plt
-
+    plt = pyplot("curves")
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
     size = (max(6.5, 3.3 * columns), 2.6 * lines + (1.7 if columns < 3 else 0.9))
     figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel))
-    colours = plt.get_cmap("tab10")
     for ax, (title, panel) in zip(axes.ravel(), panels.items(), strict=False):
         for label, points in panel.items():
             x, mean, error = (np.array(part, dtype=float) for part in zip(*sorted(points), strict=True))
             place = labels.index(label)
-            style = {"color": colours(place % 10), "linestyle": STYLES[(place // 5) % 4], "marker": ".", "label": label}
+            style = {
+                "color": PALETTE[place % len(PALETTE)],
+                "linestyle": STYLES[(place // 5) % 4],
+                "marker": ".",
+                "label": label,
+            }
             if bars:
-                ax.errorbar(x, mean, np.nan_to_num(error), capsize=2, linewidth=1.2, **style)
+                ax.errorbar(x, mean, np.nan_to_num(error), capsize=2, marker=".", linewidth=1.2, **style)
             else:
-                ax.plot(x, mean, linewidth=1.2, **style)
+                ax.plot(x, mean, marker=".", linewidth=1.2, **style)
         ax.set_title(title, fontsize=10)
         ax.tick_params(labelsize=8)
     for ax in axes.ravel()[len(panels) :]:

@@ -1,0 +1,105 @@
+"""Figures of a comparison of methods, sized for a page: scores, curves over hidden cells, and predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gapkernel.plots.drawing import PAGE_WIDTH, SOFT, page_axes, spaced
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a method is shown: its name, its colour, and hollow marks if it only serves as a reference."""
+
+    label: str
+    colour: str
+    hollow: bool = False
+
+    @property
+    def marks(self) -> dict:
+        """Round marks with a rim."""
+        face = "white" if self.hollow else self.colour
+        return {"marker": "o", "markerfacecolor": face, "markeredgecolor": self.colour, "markeredgewidth": 2}
+
+
+def interval_figure(looks: Sequence[Look], means, margins, spots, show: Callable, tick: Callable):
+    """For each method its mean score with an interval, and single scores as pale dots below.
+
+    Parameters
+    ----------
+    looks : sequence of Look
+    means, margins : sequence of float
+    spots : sequence of ndarray
+        Single scores of each method.
+    show, tick : callable
+        A score as text, in full and at a tick.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+    """
+    with page_axes(52 * len(looks) + 26, left=16, bottom=24, top=2) as ax:
+        for k, (look, mean, margin, single) in enumerate(zip(looks, means, margins, spots, strict=True)):
+            above = {"xycoords": ("figure points", "data"), "textcoords": "offset points", "va": "baseline"}
+            ax.annotate(look.label, (10, k), (0, 11), color=look.colour, weight="bold", **above)
+            words = f"{show(mean)} ± {show(margin)}"
+            ax.annotate(words, (PAGE_WIDTH - 10, k), (0, 11), color=SOFT, size=12.5, ha="right", **above)
+            ax.plot(single, np.full(len(single), k + 0.19), "o", color=look.colour, alpha=0.3, markersize=6, mew=0)
+            ax.plot([mean - margin, mean + margin], [k, k], color=look.colour, linewidth=2.4)
+            ax.plot(mean, k, markersize=9, **look.marks)
+        ax.set(ylim=(len(looks) - 0.55, -0.55), yticks=[])
+        ax.grid(axis="x")
+        ax.locator_params("x", nbins=5, steps=[1, 2, 5, 10])
+        ax.xaxis.set_major_formatter(lambda value, _: tick(value))
+        return ax.figure
+
+
+def curve_figure(looks: Sequence[Look], x, values, tick: Callable, label: str):
+    """A line for each method over shares of hidden cells, named at its right end; ``values`` is (n_methods, n_x)."""
+    with page_axes(316, right=116) as ax:
+        for look, line in zip(looks, values, strict=True):
+            style = "--" if look.hollow else "-"
+            ax.plot(x, line, color=look.colour, linewidth=2.2, linestyle=style, markersize=6.8, **look.marks)
+        ax.locator_params("y", nbins=6, steps=[1, 2, 5, 10])
+        ax.margins(y=0.06)
+        ax.autoscale_view()
+        ends = ax.transData.transform([(x[-1], line[-1]) for line in values])
+        for look, (across, up), place in zip(looks, ends, spaced(ends[:, 1], 15.5, ax.bbox.y1), strict=True):
+            line = {"arrowstyle": "-", "color": look.colour, "linewidth": 0.8, "shrinkB": 5, "relpos": (0, 0.5)}
+            at = {"xycoords": "figure pixels", "textcoords": "figure pixels", "va": "center", "arrowprops": line}
+            where = (PAGE_WIDTH - 99, place)
+            ax.annotate(look.label, (across, up), where, color=look.colour, size=11.5, weight="bold", **at)
+        ax.set_xticks(x, [f"{share:.0%}" for share in x])
+        ax.set_xlabel(label)
+        ax.yaxis.set_major_formatter(lambda value, _: tick(value))
+        return ax.figure
+
+
+def reliability_figure(colour: str, promised, observed, low, high, label: str):
+    """Observed against promised frequencies with intervals, and the diagonal of perfect probabilities."""
+    with page_axes(316, right=24) as ax:
+        ax.plot([0, 1], [0, 1], color=SOFT, linestyle=(0, (3, 4)), linewidth=1)
+        ax.vlines(promised, low, high, color=colour, linewidth=1.6)
+        ax.plot(promised, observed, "o", color=colour, markersize=9)
+        places = (0.0, 0.25, 0.5, 0.75, 1.0)
+        names = [f"{place:.0%}" for place in places]
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=label)
+        ax.set_xticks(places, names)
+        ax.set_yticks(places, names)
+        return ax.figure
+
+
+def prediction_figure(colour: str, predicted, truth, label: str):
+    """True against predicted values, and the diagonal of perfect predictions."""
+    with page_axes(316, left=62, right=24) as ax:
+        ends = [min(predicted.min(), truth.min()), max(predicted.max(), truth.max())]
+        ax.plot(ends, ends, color=SOFT, linestyle=(0, (3, 4)), linewidth=1)
+        ax.plot(predicted, truth, "o", color=colour, alpha=0.35, markersize=6, mew=0)
+        ax.set(xlim=ends, ylim=ends, xlabel=label)
+        ax.locator_params(nbins=5, steps=[1, 2, 5, 10])
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:.4g}")
+        return ax.figure
