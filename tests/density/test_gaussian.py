@@ -19,7 +19,7 @@ OPTIMUM = 1e-6
 
 
 # without a ridge the likelihood may climb for ever towards a singular covariance; the fit stops and says so
-may_be_singular = pytest.mark.filterwarnings("ignore:EM stopped early. the covariance became singular")
+may_be_singular = pytest.mark.filterwarnings("ignore:EM stopped early. the objective fell.*singular")
 
 
 def gappy_sample(seed, n=60, d=4, rate=0.3):
@@ -247,16 +247,6 @@ def test_draws_are_reproducible():
     assert first.shape == (3, 5, 4)
     assert np.array_equal(first, density.sample(X, n_draws=3, random_state=7))
     assert not np.array_equal(first, density.sample(X, n_draws=3, random_state=8))
-
-
-@given(seed=st.integers(0, 1000), columns=st.permutations(range(4)))
-def test_a_marginal_is_the_density_of_some_columns(seed, columns):
-    density, X, _ = random_laws(seed, 5, 4, 0.4)
-    part = density.marginal(columns[:2])
-    assert np.array_equal(part.mean_, density.mean_[columns[:2]])
-    hidden = np.full_like(X, np.nan)
-    hidden[:, columns[:2]] = X[:, columns[:2]]
-    assert_allclose(part.score_samples(X[:, columns[:2]]), density.score_samples(hidden), atol=1e-10)
 
 
 # The edges

@@ -1,7 +1,9 @@
 """Densities: where the law of a gap comes from."""
 
 from gapkernel.density.bandwidth import sheather_jones
-from gapkernel.density.best_density import BestDensity, density_for
+from gapkernel.density.base import Density
+from gapkernel.density.best_density import BestDensity
+from gapkernel.density.default import default_density, density_for, make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.gaussian_mixture import GaussianMixture
@@ -10,12 +12,15 @@ from gapkernel.density.marginals import Marginals
 
 __all__ = [
     "BestDensity",
+    "Density",
     "FactorAnalysis",
     "Gaussian",
     "GaussianMixture",
     "JointGaussian",
     "Marginals",
     "NormalInverseWishart",
+    "default_density",
     "density_for",
+    "make_density",
     "sheather_jones",
 ]

@@ -1,47 +1,136 @@
-"""What the densities fitted by expectation maximisation have in common."""
+"""The type of all densities: from a table to the laws of its rows."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from gapkernel.rows.base import Moments
+from gapkernel.tables import Schema, Table, read_table
+
+Rows = Any
 
 
-class IteratedDensity(DensityMixin, BaseEstimator):
-    """A density with parameters ``ridge``, ``tol`` and ``max_iter``, and a `score_samples` of its own."""
+class Density(DensityMixin, BaseEstimator, ABC):
+    """Where the law of a gap comes from: `fit` learns from a table, `condition` turns its rows into laws.
 
-    ridge: Any
-    tol: float
-    max_iter: int
+    A kind writes `_fit`, `_condition`, `_log_density` and `moments`. Reading, weights and shared errors are here.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        What `fit` learned about the columns of the table: numbers or categories, and their levels.
+    columns_ : ndarray
+        The column of the table that each column of the laws belongs to.
+    """
+
+    schema_: Schema
+    categorical_features: Any = "from_dtype"
+    """Which columns hold categories; a density that takes them has this as a parameter."""
+
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        """Learn from a table with gaps.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN marks a gap.
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
+
+        Returns
+        -------
+        self : Density
+        """
+        self._validate_params()
+        table = self._read(X, reset=True)
+        self._fit(table, sample_weight)
+        self.schema_ = table.schema
+        return self
+
+    def condition(self, X) -> Rows:
+        """The law of each row given what was observed of it.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        rows : Rows
+        """
+        return self._condition(self._read(X))
+
+    def score_samples(self, X) -> np.ndarray:
+        """Log density of the observed part of each row (0 for a row with no value).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        return self._log_density(self._read(X))
 
     def score(self, X, y=None) -> float:
         """Mean log density of the observed parts."""
         return float(np.mean(self.score_samples(X)))
 
-    def _check_iteration(self) -> None:
-        if not self.tol >= 0:
-            raise ValueError(f"tol must be 0 or more, got {self.tol}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
+    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
+        """Complete the rows of ``X`` by draws from their laws.
 
-    def _check_positive_ridge(self) -> None:
-        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 < self.ridge < np.inf):
-            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        n_draws : int, default=1
+        random_state : int, RandomState or None, default=None
 
-    def _keep_course(self, result, units: float) -> None:
-        """Remember how the iteration went; ``units`` is what its standardised columns add to a log density."""
-        self.log_likelihood_, self.objective_ = result.log_likelihood - units, result.objective - units
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        Returns
+        -------
+        draws : ndarray of shape (n_draws, n_samples, len(columns_))
+            In the columns of the laws.
+        """
+        return self.condition(X).draws(n_draws, check_random_state(random_state))
 
-    def _forget_course(self) -> None:
-        """There was no iteration: the density is known."""
-        self.n_iter_, self.converged_ = 0, True
-        for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+    @abstractmethod
+    def moments(self) -> Moments:
+        """Mean, variances and covariance of a row of which nothing was observed."""
+
+    def marginal(self, columns):
+        """The moments of some columns, under the names of a density."""
+        return _Part(self.moments().take(columns))
+
+    @property
+    def columns_(self) -> np.ndarray:
+        """The column of the table that each column of the laws belongs to."""
+        return np.arange(len(self.schema_.levels))
+
+    @abstractmethod
+    def _fit(self, table: Table, sample_weight) -> None:
+        """Learn from a checked table."""
+
+    @abstractmethod
+    def _condition(self, table: Table) -> Rows:
+        """`condition` of a checked table."""
+
+    @abstractmethod
+    def _log_density(self, table: Table) -> np.ndarray:
+        """`score_samples` of a checked table."""
+
+    def _read(self, X, *, reset: bool = False) -> Table:
+        """``X`` as a checked table, at `fit` or afterwards."""
+        if reset:
+            return read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        check_is_fitted(self, "schema_")
+        return read_table(self, X, reset=False, schema=self.schema_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -49,23 +138,28 @@ class IteratedDensity(DensityMixin, BaseEstimator):
         return tags
 
 
-def rows_with_values(X: np.ndarray, sample_weight) -> tuple[np.ndarray, np.ndarray]:
+def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
     """The rows of positive weight that have a value, and their weights."""
-    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    used = (weight > 0) & ~np.isnan(X).all(axis=1)
+    weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
+    used = (weight > 0) & ~table.missing.all(axis=1)
     if not used.any():
-        raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-    return X[used], weight[used]
+        raise no_observed_value()
+    return (table, weight) if used.all() else (table[used], weight[used])
 
 
-def warn_unless_converged(result, max_iter: int) -> None:
-    """Warn, on behalf of a `fit`, of the ``result`` of an expectation maximisation that did not converge."""
-    if result.converged:
-        return
-    if result.n_iter < max_iter:
-        reason = (
-            f"the objective fell by more than rounding in iteration {result.n_iter + 1}, which is undone. Raise ridge"
-        )
-    else:
-        reason = f"max_iter={max_iter} was reached. Raise max_iter, or ridge"
-    warnings.warn(f"EM stopped early: {reason}.", ConvergenceWarning, stacklevel=3)
+def no_observed_value() -> ValueError:
+    """The error of a table that says nothing."""
+    return ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
+
+
+class _Part:
+    def __init__(self, moments: Moments):
+        self.moments = moments
+        self.mean_, self.variances_ = moments.mean, moments.variances
+
+    @property
+    def covariance_(self):
+        return self.moments.covariance
+
+    def marginal(self, columns):
+        return _Part(self.moments.take(columns))

@@ -1,37 +1,27 @@
-"""Which density suits a table: by rule, or by how likely it makes rows that it has not seen."""
+"""Which density suits a table: the one that makes rows it has not seen most likely."""
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import ClassVar
+
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from gapkernel.density.base import Density, Rows
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
-from gapkernel.rows import FactorRows, GaussianRows, MixtureRows
-from gapkernel.tables import numbers_of, read_table
-
-MANY_COLUMNS = 64
-"""Columns beyond which a full covariance is dear: every gap pattern costs their number cubed."""
-
-ROWS_PER_COLUMN = 10
-"""Rows for each column from which a full covariance is worth its price."""
+from gapkernel.density.joint_gaussian import JointGaussian
+from gapkernel.rows.base import Moments
+from gapkernel.tables import Table
 
 
-def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
-    """The density that ``density="auto"`` means for a table of numbers.
-
-    `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each of them, else one `Gaussian`: with so
-    many columns and so few rows a full covariance is mostly noise, and it makes every kernel slow.
-    """
-    wide = n_columns > MANY_COLUMNS and n_rows < ROWS_PER_COLUMN * n_columns
-    return FactorAnalysis() if wide else Gaussian()
-
-
-class BestDensity(DensityMixin, BaseEstimator):
+class BestDensity(Density):
     """The density, of several, under which rows left out of the fit are most likely.
 
     Each candidate is fitted to the training rows of each split, and scored by the log density of what was observed of
@@ -40,14 +30,20 @@ class BestDensity(DensityMixin, BaseEstimator):
     Parameters
     ----------
     candidates : list of densities, default=None
-        None is ``[Gaussian(), FactorAnalysis(), GaussianMixture(random_state=0)]``.
+        None is ``[Gaussian(), FactorAnalysis(), GaussianMixture()]`` for numbers, and `JointGaussian` where there are
+        categories. Log densities must be comparable: `JointGaussian` scores one-hot codes, `Marginals` levels.
     cv : int, splitter or iterable of splits, default=3
-        As in `sklearn.model_selection.cross_val_score`, but an int shuffles the rows, in the same way each time: their
-        order says nothing. Rows of weight 0 belong to no split.
+        An int is the number of folds, with the rows shuffled, because their order says nothing; None is 5. Also a
+        splitter such as `sklearn.model_selection.KFold`, or pairs of training and test rows. Rows of weight 0 belong to
+        no split.
+    random_state : int, RandomState or None, default=None
+        Shuffles the rows, and seeds the mixture among the default candidates.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
     Attributes
     ----------
-    best_density_ : density
+    best_density_ : Density
         The one chosen, fitted to all rows.
     best_index_ : int
         Its place among the candidates.
@@ -55,8 +51,14 @@ class BestDensity(DensityMixin, BaseEstimator):
         Mean log densities of held-out rows.
     mean_, covariance_, variances_ : ndarray
         Those of the density chosen.
+    schema_ : Schema
+        What the columns hold.
+    columns_ : ndarray
+        The column of the table that each column of the laws belongs to.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Examples
     --------
@@ -64,93 +66,79 @@ class BestDensity(DensityMixin, BaseEstimator):
     >>> from gapkernel.density import BestDensity
     >>> random = np.random.default_rng(0)
     >>> X = np.repeat([[0.0, 0.0], [5.0, 9.0]], 40, axis=0) + random.standard_normal((80, 2))
-    >>> BestDensity().fit(random.permutation(X)).best_density_
-    GaussianMixture(random_state=0)
+    >>> type(BestDensity(random_state=0).fit(random.permutation(X)).best_density_).__name__
+    'GaussianMixture'
     """
 
-    def __init__(self, candidates=None, *, cv=3):
+    _parameter_constraints: ClassVar[dict] = {
+        "candidates": [list, tuple, None],
+        "cv": ["cv_object"],
+        "random_state": ["random_state"],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    }
+
+    def __init__(self, candidates=None, *, cv=3, random_state=None, categorical_features="from_dtype"):
         self.candidates = candidates
         self.cv = cv
+        self.random_state = random_state
+        self.categorical_features = categorical_features
 
-    def fit(self, X, y=None, sample_weight=None) -> BestDensity:
-        """Choose a density and fit it.
+    def moments(self) -> Moments:
+        """Mean, variances and covariance under the density chosen."""
+        check_is_fitted(self, "schema_")
+        return self.best_density_.moments()
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for, in the fits and in the scores.
-
-        Returns
-        -------
-        self : BestDensity
-        """
-        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        candidates = [Gaussian(), FactorAnalysis(), GaussianMixture(random_state=0)]
-        if self.candidates is not None:
-            candidates = [clone(candidate) for candidate in self.candidates]
-        if not candidates:
-            raise ValueError("candidates is empty: give at least one density.")
-        splits = _splits(self.cv, X, weight)
-        scores = np.array([[_held_out(c, X, weight, *split) for split in splits] for c in candidates])
-        self.scores_, self.best_index_ = scores, int(scores.mean(axis=1).argmax())
-        self.best_density_ = clone(candidates[self.best_index_]).fit(X, sample_weight=sample_weight)
-        self.mean_, self.variances_ = self.best_density_.mean_, self.best_density_.variances_
-        self.covariance_ = self.best_density_.covariance_
-        return self
-
-    def condition(self, X) -> GaussianRows | FactorRows | MixtureRows:
-        """The law of each row given what was observed of it, under the density chosen."""
-        return self.best_density_.condition(self._checked(X))
-
-    def score_samples(self, X) -> np.ndarray:
-        """Log density of the observed part of each row (0 for a row with no value)."""
-        return self.best_density_.score_samples(self._checked(X))
-
-    def score(self, X, y=None) -> float:
-        """Mean log density of the observed parts."""
-        return float(np.mean(self.score_samples(X)))
-
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
-        """Complete the rows of ``X`` by draws from their laws, (n_draws, n_samples, n_features)."""
-        return self.best_density_.sample(self._checked(X), n_draws, random_state)
-
-    @available_if(lambda self: hasattr(getattr(self, "best_density_", None), "cell_nodes"))
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``, where the density
-        chosen has them."""
-        return self.best_density_.cell_nodes(self._checked(X), column, n_nodes)
+        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``."""
+        return self.best_density_.cell_nodes(self._read(X), column, n_nodes)
 
-    def marginal(self, columns):
-        """The density of some columns."""
-        check_is_fitted(self, "best_density_")
-        return self.best_density_.marginal(columns)
+    @property
+    def columns_(self) -> np.ndarray:
+        """The column of the table that each column of the laws belongs to."""
+        return self.best_density_.columns_
 
-    def _checked(self, X) -> np.ndarray:
-        check_is_fitted(self, "best_density_")
-        return numbers_of(read_table(self, X, reset=False), self)
+    def _fit(self, table: Table, sample_weight) -> None:
+        weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        candidates = self._candidates(table, seed)
+        splits = _splits(self.cv, table, weight, seed)
+        scores = np.array([[_held_out(c, table, weight, *split) for split in splits] for c in candidates])
+        self.scores_, self.best_index_ = scores, int(scores.mean(axis=1).argmax())
+        self.best_density_ = clone(candidates[self.best_index_]).fit(table, sample_weight=sample_weight)
+        moments = self.best_density_.moments()
+        self.mean_, self.variances_, self.covariance_ = moments.mean, moments.variances, moments.covariance
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    def _condition(self, table: Table) -> Rows:
+        return self.best_density_.condition(table)
+
+    def _log_density(self, table: Table) -> np.ndarray:
+        return self.best_density_.score_samples(table)
+
+    def _candidates(self, table: Table, seed: int) -> list[Density]:
+        if self.candidates is None:
+            if table.schema.categorical.any():
+                return [JointGaussian()]
+            return [Gaussian(), FactorAnalysis(), GaussianMixture(random_state=seed)]
+        if not self.candidates or not all(isinstance(candidate, Density) for candidate in self.candidates):
+            raise ValueError(
+                f"candidates must hold at least one density, such as gapkernel.density.Gaussian(), and nothing else; "
+                f"got {self.candidates!r}."
+            )
+        return [clone(candidate) for candidate in self.candidates]
 
 
-def _splits(cv, X: np.ndarray, weight: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _splits(cv, table: Table, weight: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each split, all of positive weight."""
     kept = np.flatnonzero(weight > 0)
-    if cv is None or isinstance(cv, int | np.integer):
-        cv = KFold(5 if cv is None else cv, shuffle=True, random_state=0)
+    if cv is None or isinstance(cv, Integral):
+        cv = KFold(cv or 5, shuffle=True, random_state=seed)
     if hasattr(cv, "split"):
-        return [(kept[train], kept[test]) for train, test in cv.split(X[kept])]
-    splits = check_cv(cv).split(X)  # numbers among all rows
+        return [(kept[train], kept[test]) for train, test in cv.split(table.values[kept])]
+    splits = check_cv(cv).split(table.values)  # numbers among all rows
     return [(train[weight[train] > 0], test[weight[test] > 0]) for train, test in splits]
 
 
-def _held_out(density, X: np.ndarray, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
+def _held_out(density: Density, table: Table, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
     """Mean log density of the test rows, in the same units for every candidate."""
-    fitted = clone(density).fit(X[train], sample_weight=weight[train])
-    return float(np.average(fitted.score_samples(X[test]), weights=weight[test]))
+    fitted = clone(density).fit(table[train], sample_weight=weight[train])
+    return float(np.average(fitted.score_samples(table[test]), weights=weight[test]))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import ClassVar
+
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.density.base import IteratedDensity, rows_with_values, warn_unless_converged
-from gapkernel.density.em.factor import ROWS_AT_ONCE, FactorFit, Factors, canonical, maximise_factors, posterior
-from gapkernel.density.em.standardise import standardise
+from gapkernel.compute.standardise import standard_of
+from gapkernel.density.em.climb import Ascent, choose_by_bic
+from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
+from gapkernel.density.iterated import IteratedDensity
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import FactorRows, Patterns
-from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables import Table, numbers_of
 
 
 class FactorAnalysis(IteratedDensity):
@@ -71,7 +76,16 @@ class FactorAnalysis(IteratedDensity):
     array([[ 1.,  2., -1.]])
     """
 
-    mean_: np.ndarray
+    _parameter_constraints: ClassVar[dict] = {
+        **IteratedDensity._parameter_constraints,
+        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "mean": ["array-like", None],
+        "loadings": ["array-like", None],
+        "noise": ["array-like", None],
+    }
+    known_names = ("mean", "loadings", "noise")
+    least_ridge = 1e-6
+
     loadings_: np.ndarray
     noise_: np.ndarray
 
@@ -89,81 +103,41 @@ class FactorAnalysis(IteratedDensity):
     @classmethod
     def from_parameters(cls, mean, loadings, noise) -> FactorAnalysis:
         """A known density, ready for use."""
-        density = cls(mean=mean, loadings=loadings, noise=noise)
-        density._set_known()
-        density.n_features_in_ = len(density.mean_)
-        return density
+        return cls._known(mean=mean, loadings=loadings, noise=noise)
 
-    def fit(self, X, y=None, sample_weight=None) -> FactorAnalysis:
-        """Estimate mean, loadings and noise.
+    def _estimate(self, observations) -> None:
+        standard = standard_of(observations.X, observations.weight)
+        X, weight, live = standard.apply(observations.X), observations.weight, standard.live
+        ridge = self._ridge_for(len(live), standard.count)
+        n, d = X.shape
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for.
+        def fit(k: int) -> Ascent:
+            return maximise_factors(X, weight, k, ridge, self.tol, self.max_iter)
 
-        Returns
-        -------
-        self : FactorAnalysis
-        """
-        self._check_parameters()
-        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
-        if any(known is not None for known in (self.mean, self.loadings, self.noise)):
-            self._set_known()
-            if len(self.mean_) != X.shape[1]:
-                raise ValueError(f"X has {X.shape[1]} columns, but the known mean has {len(self.mean_)}.")
-            return self
-        X, weight = rows_with_values(X, sample_weight)
-        n_rows = max(weight.sum(), len(X))
-        self.ridge_ = float(np.clip(X.shape[1] / n_rows**2, 1e-6, 1.0)) if self.ridge == "auto" else float(self.ridge)
-        location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
-        standard = (X[:, live] - location[live]) / scale[live]
-        result, bic = self._best_fit(standard, weight, n_rows)
-        warn_unless_converged(result, self.max_iter)
-        d, k = len(scale), result.factors.loadings.shape[1]
-        factors = canonical(result.factors)
-        self.mean_, self.loadings_, self.noise_ = location.copy(), np.zeros((d, k)), np.zeros(d)
-        self.mean_[live] += scale[live] * factors.mean
-        self.loadings_[live] = factors.loadings * scale[live, None]
-        self.noise_[live] = factors.noise * scale[live] ** 2
-        self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - self.ridge_ * scale**2 * live
-        self._never_observed = np.isnan(X).all(axis=0) & ~live
-        units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
-        self._keep_course(result, units)
-        self.bic_ = {count: value + 2.0 * units for count, value in bic.items()}
-        self.n_components_ = k
-        return self
+        if self.n_components == "auto":
+            most = max(1, min(n - 1, d - 1))
+            counts = (2**i for i in range(most.bit_length()))
+            ascent, bic = choose_by_bic(fit, counts, lambda k: d * (k + 2) - k * (k - 1) / 2, standard.count)
+        else:
+            ascent, bic = fit(min(self.n_components, max(1, d))), {}
+        factors = canonical(ascent.point)
+        k = factors.loadings.shape[1]
+        self.mean_, self.loadings_, self.noise_ = (
+            standard.mean(factors.mean),
+            np.zeros((len(live), k)),
+            np.zeros(len(live)),
+        )
+        self.loadings_[live] = factors.loadings * standard.scale[live, None]
+        self.noise_[live] = factors.noise * standard.scale[live] ** 2
+        self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - ridge * standard.variances
+        self.n_components_, self.bic_ = k, {count: value + 2.0 * standard.log_units for count, value in bic.items()}
+        self._keep_course(ascent, standard, ridge)
 
     @property
     def covariance_(self) -> np.ndarray:
         """diag(noise) + loadings loadings'."""
         check_is_fitted(self, "loadings_")
         return self.loadings_ @ self.loadings_.T + np.diag(self.noise_)
-
-    def condition(self, X) -> FactorRows:
-        """The law of each row given what was observed of it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        rows : FactorRows
-        """
-        rows, seen, z, precision, _ = self._posterior(X)
-        gaps = (seen == 0) & (self.noise_ > 0)
-        filled = np.where(seen > 0, rows, self.mean_ + z @ self.loadings_.T)  # m_M = mu_M + F_M z
-        patterns = Patterns.of(gaps)
-        first = patterns.order[patterns.row_start[:-1]]
-        return FactorRows(filled, patterns.index, patterns.gaps, precision[first], self.loadings_, self.noise_)
-
-    def score_samples(self, X) -> np.ndarray:
-        """Log density of the observed part of each row (0 for a row with no value)."""
-        return self._posterior(X)[4]
 
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
@@ -173,7 +147,7 @@ class FactorAnalysis(IteratedDensity):
         completions : ndarray of shape (n_draws, n_samples, n_features)
         """
         random = check_random_state(random_state)
-        rows, seen, z, precision, _ = self._posterior(X)
+        rows, seen, z, precision, _ = self._posterior(self._read(X))
         roots = np.linalg.inv(np.linalg.cholesky(precision))  # G^-1 = R'R
         factors = z + np.einsum("iab,nia->nib", roots, random.standard_normal((n_draws, *z.shape)))
         draws = self.mean_ + factors @ self.loadings_.T
@@ -184,19 +158,20 @@ class FactorAnalysis(IteratedDensity):
         """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
         return normal_nodes(self.condition(X), column, n_nodes)
 
-    def marginal(self, columns) -> FactorAnalysis:
-        """The density of some columns."""
-        check_is_fitted(self, "loadings_")
-        part = FactorAnalysis.from_parameters(self.mean_[columns], self.loadings_[columns], self.noise_[columns])
-        part.variances_ = self.variances_[columns]
-        return part
+    def _condition(self, table: Table) -> FactorRows:
+        rows, seen, z, precision, _ = self._posterior(table)
+        gaps = (seen == 0) & (self.noise_ > 0)
+        filled = np.where(seen > 0, rows, self.mean_ + z @ self.loadings_.T)  # m_M = mu_M + F_M z
+        patterns = Patterns.of(gaps)
+        first = patterns.order[patterns.row_start[:-1]]
+        return FactorRows(filled, patterns.index, patterns.gaps, precision[first], self.loadings_, self.noise_)
 
-    def _posterior(self, X):
+    def _log_density(self, table: Table) -> np.ndarray:
+        return self._posterior(table)[4]
+
+    def _posterior(self, table: Table):
         """The rows with 0 in the gaps, where they were observed, and what `posterior` says of them."""
-        check_is_fitted(self, "loadings_")
-        X = numbers_of(read_table(self, X, reset=False), self)
-        rows = np.array(X, order="C")
-        rows[:, self._never_observed] = self.mean_[self._never_observed]
+        rows = self._without_never_observed(numbers_of(table, self))
         seen = (~np.isnan(rows)).astype(np.float64)
         rows = np.where(seen > 0, rows, 0.0)
         factors = Factors(self.mean_, self.loadings_, self.noise_)
@@ -204,39 +179,7 @@ class FactorAnalysis(IteratedDensity):
         results = [posterior(rows[part], seen[part], factors) for part in parts]
         return rows, seen, *(np.concatenate(pieces) for pieces in zip(*results, strict=True))
 
-    def _best_fit(self, standard: np.ndarray, weight: np.ndarray, n_rows: float) -> tuple[FactorFit, dict[int, float]]:
-        """The fit with the number of factors asked for, or with the one of the lowest criterion; and the criteria."""
-        n, d = standard.shape
-        most = max(1, min(n - 1, d - 1))
-
-        def fit(k: int) -> FactorFit:
-            return maximise_factors(standard, weight, k, self.ridge_, self.tol, self.max_iter)
-
-        if self.n_components != "auto":
-            return fit(min(int(self.n_components), max(1, d))), {}
-        bic: dict[int, float] = {}
-        best, k = None, 1
-        while k <= most:
-            candidate = fit(k)
-            n_parameters = d * (k + 2) - k * (k - 1) / 2
-            bic[k] = float(n_parameters * np.log(max(n_rows, 2.0)) - 2.0 * candidate.log_likelihood[-1])
-            if best is not None and bic[k] >= min(list(bic.values())[:-1]):
-                break
-            best, k = candidate, 2 * k
-        assert best is not None
-        return best, bic
-
-    def _check_parameters(self) -> None:
-        k = self.n_components
-        if k != "auto" and not (isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1):
-            raise ValueError(f"n_components must be 'auto' or an integer from 1 up, got {k!r}.")
-        self._check_positive_ridge()
-        self._check_iteration()
-
-    def _set_known(self) -> None:
-        if any(known is None for known in (self.mean, self.loadings, self.noise)):
-            raise ValueError("A known density needs all of mean, loadings and noise.")
-        mean, loadings, noise = (np.array(a, np.float64) for a in (self.mean, self.loadings, self.noise))
+    def _set_known(self, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> None:
         if mean.ndim != 1 or noise.shape != mean.shape or loadings.ndim != 2 or len(loadings) != len(mean):
             raise ValueError(
                 f"A known density needs a mean (n,), loadings (n, k) and a noise (n,), "
@@ -244,12 +187,8 @@ class FactorAnalysis(IteratedDensity):
             )
         if loadings.shape[1] == 0:
             raise ValueError("loadings must have a column for one factor or more; zeros make all columns independent.")
-        if not all(np.isfinite(a).all() for a in (mean, loadings, noise)):
-            raise ValueError("mean, loadings and noise of a known density must be finite.")
         if np.any(noise < 0) or np.any((noise == 0) & loadings.any(axis=1)):
             raise ValueError("noise must be positive wherever loadings are not zero.")
         self.mean_, self.loadings_, self.noise_ = mean, loadings, noise
         self.variances_ = noise + np.sum(loadings**2, axis=1)
-        self._never_observed = np.zeros(len(mean), bool)
         self.n_components_ = loadings.shape[1]
-        self._forget_course()

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.linalg import null_space, pinvh
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.linalg.conditional import condition_patterns, workspace
-from gapkernel.density.base import IteratedDensity
-from gapkernel.density.em.gaussian import Prior, maximise
-from gapkernel.density.em.observations import Observations, ObservationsInParts
-from gapkernel.density.em.standardise import Standard, standardise
+from gapkernel.compute.standardise import Standard, standardise
+from gapkernel.density.base import no_observed_value
+from gapkernel.density.em.gaussian import Prior, maximise_gaussian
+from gapkernel.density.em.observations import ObservationsInParts
+from gapkernel.density.iterated import IteratedDensity
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows, Patterns
-from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables import Table, numbers_of
 from gapkernel.tables.table_in_parts import parts_of
 
 
@@ -100,8 +100,15 @@ class Gaussian(IteratedDensity):
     array([[2.5, 4.4]])
     """
 
-    mean_: np.ndarray
-    covariance_: np.ndarray
+    _parameter_constraints: ClassVar[dict] = {
+        **IteratedDensity._parameter_constraints,
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "prior": [NormalInverseWishart, None],
+        "mean": ["array-like", None],
+        "covariance": ["array-like", None],
+    }
+    known_names = ("mean", "covariance")
+    least_ridge = 1e-8
 
     def __init__(self, *, ridge="auto", prior=None, tol=1e-6, max_iter=1000, mean=None, covariance=None):
         self.ridge = ridge
@@ -114,12 +121,9 @@ class Gaussian(IteratedDensity):
     @classmethod
     def from_moments(cls, mean, covariance) -> Gaussian:
         """A known density, ready for use."""
-        density = cls(mean=mean, covariance=covariance)
-        density._set_known_moments()
-        density.n_features_in_ = len(density.mean_)
-        return density
+        return cls._known(mean=mean, covariance=covariance)
 
-    def fit(self, X, y=None, sample_weight=None) -> Gaussian:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Estimate mean and covariance.
 
         Parameters
@@ -134,65 +138,29 @@ class Gaussian(IteratedDensity):
         -------
         self : Gaussian
         """
-        self._check_parameters()
         parts = parts_of(X, weight=sample_weight)
         if parts is None:
-            X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
-        else:
-            numbers_of(read_table(self, parts.take(np.arange(1)).X, reset=True, categorical_features=None), self)
-        if self.mean is not None or self.covariance is not None:
-            self._set_known_moments()
-            if len(self.mean_) != self.n_features_in_:
-                raise ValueError(f"X has {self.n_features_in_} columns, but the known mean has {len(self.mean_)}.")
-            return self
-        if parts is None:
-            return self._estimate(Observations(X, _check_sample_weight(sample_weight, X, ensure_non_negative=True)))
-        return self._estimate(ObservationsInParts(parts, self))
-
-    def _estimate(self, observations) -> Gaussian:
-        standard = standardise(observations.total)
-        location, scale, live = standard.location, standard.scale, standard.live
-        n_rows = max(standard.weight, standard.n_rows)  # weights that sum to 1 are shares of the rows, not a single row
-        ridge = float(np.clip(len(scale) / n_rows**2, 1e-8, 1.0)) if self.ridge == "auto" else self.ridge
-        if self.prior is not None:
-            live = np.ones_like(live)  # a prior knows something of every column
-            standard = standard._replace(live=live)
-        prior = self._prior_in(standard, ridge)
-        result = maximise(observations.compressed(standard), prior, self.tol, self.max_iter)
-        if not result.converged:
-            singular = result.n_iter < self.max_iter
-            reason = "the covariance became singular" if singular else f"max_iter={self.max_iter} was reached"
-            advice = "Raise ridge." if singular else "Raise max_iter, or ridge if the columns are nearly dependent."
-            warnings.warn(f"EM stopped early: {reason}. {advice}", ConvergenceWarning, stacklevel=3)
-        self.ridge_ = ridge
-        self.mean_, self.covariance_ = location.copy(), np.zeros((len(scale), len(scale)))
-        self.mean_[live] += scale[live] * result.mean
-        self.covariance_[np.ix_(live, live)] = result.covariance * np.outer(scale[live], scale[live])
-        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else ridge * scale**2 * live)
-        self._never_observed = (standard.seen == 0) & ~live
-        units = np.sum(standard.seen[live] * np.log(scale[live]))
-        self._keep_course(result, units)
+            return super().fit(X, sample_weight=sample_weight)
+        self._validate_params()
+        table = self._read(parts.take(np.arange(1)).X, reset=True)
+        if not self._fit_known(table.shape[1]):
+            self._estimate(ObservationsInParts(parts, self))
+        self.schema_ = table.schema
         return self
 
-    def condition(self, X) -> GaussianRows:
-        """The law of each row given what was observed of it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        rows : GaussianRows
-        """
-        return self._conditioned(X)[0]
-
-    def marginal(self, columns) -> Gaussian:
-        """The density of some columns."""
-        check_is_fitted(self, "covariance_")
-        part = Gaussian.from_moments(self.mean_[columns], self.covariance_[np.ix_(columns, columns)])
-        part.variances_ = self.variances_[columns]
-        return part
+    def _estimate(self, observations) -> None:
+        standard = standardise(observations.total)
+        if not standard.seen.any():
+            raise no_observed_value()
+        ridge = self._ridge_for(len(standard.scale), standard.count)
+        if self.prior is not None:
+            standard = replace(standard, live=np.ones_like(standard.live))  # a prior says something of every column
+        ascent = maximise_gaussian(
+            observations.compressed(standard), self._prior_in(standard, ridge), self.tol, self.max_iter
+        )
+        self.mean_, self.covariance_ = standard.mean(ascent.point.mean), standard.covariance(ascent.point.covariance)
+        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else ridge * standard.variances)
+        self._keep_course(ascent, standard, ridge)
 
     def condition_subspaces(self, points, bases) -> GaussianRows:
         """The laws of affine subspaces ``point + span(basis)``: gaps in any direction, not only along columns.
@@ -208,8 +176,7 @@ class Gaussian(IteratedDensity):
         -------
         rows : GaussianRows
         """
-        check_is_fitted(self, "covariance_")
-        points = numbers_of(read_table(self, points, reset=False), self)
+        points = numbers_of(self._read(points), self)
         if np.isnan(points).any() or len(points) != len(bases):
             raise ValueError("points must be complete rows, one for each of bases.")
         means, covariances = np.empty_like(points), np.empty((*points.shape, points.shape[1]))
@@ -231,61 +198,30 @@ class Gaussian(IteratedDensity):
             covariances[i] = 0.5 * (covariance + covariance.T) * np.outer(touched, touched)
         return GaussianRows.from_moments(means, covariances)
 
-    def score_samples(self, X) -> np.ndarray:
-        """Log density of the observed part of each row (0 for a row with no value)."""
-        return self._conditioned(X)[1]
-
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
-        """Complete the rows of ``X`` by draws from their laws.
-
-        Returns
-        -------
-        completions : ndarray of shape (n_draws, n_samples, n_features)
-        """
-        return self.condition(X).draws(n_draws, check_random_state(random_state))
-
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
         return normal_nodes(self.condition(X), column, n_nodes)
 
-    def _conditioned(self, X):
-        check_is_fitted(self, "covariance_")
-        X = numbers_of(read_table(self, X, reset=False), self)
-        rows = np.array(X, order="C")  # sums over rows then do not depend on the caller's layout
-        if self._never_observed.any():
-            rows[:, self._never_observed] = self.mean_[self._never_observed]
-        missing = np.isnan(rows)
-        patterns = Patterns.of(missing & (self.covariance_.diagonal() > 0))
-        rows = np.where(missing & (self.covariance_.diagonal() == 0), self.mean_, rows)
-        block_start = np.concatenate([[0], np.cumsum(patterns.gaps.sum(axis=1) ** 2)])
-        blocks, log_density = np.empty(block_start[-1]), np.empty(len(rows))
-        condition_patterns(
-            patterns.gaps, patterns.row_start, patterns.order, self.mean_, self.covariance_,
-            block_start, workspace(rows.shape[1]), rows, blocks, log_density,
-        )  # fmt: skip
-        return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density
+    def _condition(self, table: Table) -> GaussianRows:
+        return self._conditioned(table)[0]
 
-    def _check_parameters(self) -> None:
-        if self.ridge != "auto" and not (isinstance(self.ridge, float | int | np.number) and 0 <= self.ridge < np.inf):
-            raise ValueError(f"ridge must be 'auto' or a number from 0 up, got {self.ridge!r}.")
-        self._check_iteration()
+    def _log_density(self, table: Table) -> np.ndarray:
+        return self._conditioned(table)[1]
 
-    def _set_known_moments(self) -> None:
-        mean, covariance = np.array(self.mean, np.float64), np.array(self.covariance, np.float64)
+    def _conditioned(self, table: Table) -> tuple[GaussianRows, np.ndarray]:
+        return gaussian_laws(self._without_never_observed(numbers_of(table, self)), self.mean_, self.covariance_)
+
+    def _set_known(self, mean: np.ndarray, covariance: np.ndarray) -> None:
         if mean.ndim != 1 or covariance.shape != (len(mean), len(mean)):
             raise ValueError(
                 f"A known density needs a mean (n,) and a covariance (n, n), got {mean.shape} and {covariance.shape}."
             )
-        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
-            raise ValueError("The mean and covariance of a known density must be finite.")
         if not np.allclose(covariance, covariance.T, rtol=0, atol=1e-8 * np.abs(covariance).max(initial=0)):
             raise ValueError("covariance is not symmetric.")
         if np.linalg.eigvalsh(covariance)[0] < -1e-10 * max(np.abs(covariance).max(), np.finfo(float).tiny):
             raise ValueError("covariance is not positive semi-definite.")
         self.mean_, self.covariance_ = mean, 0.5 * (covariance + covariance.T)
         self.variances_ = self.covariance_.diagonal().copy()
-        self._never_observed = np.zeros(len(mean), bool)
-        self._forget_course()
 
     def _prior_in(self, standard: Standard, ridge: float) -> Prior:
         """The prior in the units of the standardised, live columns."""
@@ -301,3 +237,17 @@ class Gaussian(IteratedDensity):
             raise ValueError(f"prior must have strength >= 0, dof > {d - 1} and a positive definite scale.")
         mean, scatter = (mean - location) / scale, scatter / np.outer(scale, scale)
         return Prior(mean, float(self.prior.strength), scatter, float(self.prior.dof) + d + 2)
+
+
+def gaussian_laws(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> tuple[GaussianRows, np.ndarray]:
+    """The laws of rows with gaps under one Gaussian, and the log densities of what was observed of them."""
+    missing, certain = np.isnan(X), covariance.diagonal() == 0
+    patterns = Patterns.of(missing & ~certain)
+    rows = np.where(missing & certain, mean, X)
+    block_start = np.concatenate([[0], np.cumsum(patterns.gaps.sum(axis=1) ** 2)])
+    blocks, log_density = np.empty(block_start[-1]), np.empty(len(rows))
+    condition_patterns(
+        patterns.gaps, patterns.row_start, patterns.order, mean, covariance,
+        block_start, workspace(rows.shape[1]), rows, blocks, log_density,
+    )  # fmt: skip
+    return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import ClassVar
+
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.density.base import IteratedDensity, rows_with_values, warn_unless_converged
-from gapkernel.density.em.gaussian import Prior, compress, maximise
-from gapkernel.density.em.mixture import GappyTable, MixtureFit, clusters, maximise_mixture
-from gapkernel.density.em.standardise import standardise
-from gapkernel.density.gaussian import Gaussian
-from gapkernel.rows import MixtureRows
-from gapkernel.tables import numbers_of, read_table
+from gapkernel.compute.standardise import standard_of
+from gapkernel.density.em.climb import Ascent, choose_by_bic
+from gapkernel.density.em.gaussian import Prior, compress, maximise_gaussian
+from gapkernel.density.em.mixture import GappyTable, clusters, maximise_mixture
+from gapkernel.density.gaussian import Gaussian, gaussian_laws
+from gapkernel.density.iterated import IteratedDensity
+from gapkernel.rows import GaussianRows, MixtureRows
+from gapkernel.tables import Table, numbers_of
 
 PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
@@ -80,6 +84,18 @@ class GaussianMixture(IteratedDensity):
     (2, array([[5., 9.]]))
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **IteratedDensity._parameter_constraints,
+        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "weights": ["array-like", None],
+        "means": ["array-like", None],
+        "covariances": ["array-like", None],
+    }
+    known_names = ("weights", "means", "covariances")
+    least_ridge = 1e-4
+
     def __init__(
         self,
         n_components="auto",
@@ -106,74 +122,40 @@ class GaussianMixture(IteratedDensity):
     @classmethod
     def from_parameters(cls, weights, means, covariances) -> GaussianMixture:
         """A known density, ready for use."""
-        density = cls(weights=weights, means=means, covariances=covariances)
-        density._set_known()
-        density.n_features_in_ = density.means_.shape[1]
-        return density
+        return cls._known(weights=weights, means=means, covariances=covariances)
 
-    def fit(self, X, y=None, sample_weight=None) -> GaussianMixture:
-        """Estimate weights, means and covariances.
+    def _estimate(self, observations) -> None:
+        standard = standard_of(observations.X, observations.weight)
+        X, weight = standard.apply(observations.X), observations.weight
+        n, d = X.shape
+        random, table = check_random_state(self.random_state), GappyTable(X)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for.
+        def ridge_of(k: int) -> float:
+            return self._ridge_for(d, standard.count / k)
 
-        Returns
-        -------
-        self : GaussianMixture
-        """
-        self._check_parameters()
-        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
-        if any(known is not None for known in (self.weights, self.means, self.covariances)):
-            self._set_known()
-            if self.means_.shape[1] != X.shape[1]:
-                raise ValueError(f"X has {X.shape[1]} columns, but the known means have {self.means_.shape[1]}.")
-            return self
-        X, weight = rows_with_values(X, sample_weight)
-        location, scale, live, *_ = standardise(lambda sums: sums(X, weight))
-        result, ridge, bic = self._best_fit((X[:, live] - location[live]) / scale[live], weight)
-        warn_unless_converged(result, self.max_iter)
-        k, d = len(result.weights), len(scale)
-        means, covariances = np.tile(location, (k, 1)), np.zeros((k, d, d))
-        for a, point in enumerate(result.points):
-            means[a, live] += scale[live] * point.mean
-            covariances[a][np.ix_(live, live)] = point.covariance * np.outer(scale[live], scale[live])
-        self._set(result.weights, means, covariances, np.isnan(X).all(axis=0) & ~live)
-        self.variances_ = self.covariance_.diagonal() - ridge * scale**2 * live
-        units = np.sum(weight[:, None] * ~np.isnan(X[:, live]) * np.log(scale[live]))
-        self._keep_course(result, units)
-        self.bic_ = {count: value + 2.0 * units for count, value in bic.items()}
-        self.ridge_ = ridge
-        return self
+        def prior_of(k: int) -> Prior:
+            """The ridge, as a share of the variance of an average component."""
+            return Prior(np.zeros(d), 0.0, ridge_of(k) * weight.sum() / k * np.eye(d), 0.0)
 
-    def condition(self, X) -> MixtureRows:
-        """The law of each row given what was observed of it.
+        whole = maximise_gaussian(compress(X, weight), prior_of(1), 1e-4, 100).point
 
-        Components less likely than 1e-8 for a row are left out of its law. A complete row is certain whatever its
-        component, and has a single one.
+        def fit(k: int) -> Ascent:
+            memberships = clusters(table, weight, whole, k, random) if k > 1 else np.ones((n, 1))
+            return maximise_mixture(table, weight, memberships, prior_of(k), self.tol, self.max_iter)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        rows : MixtureRows
-        """
-        rows, logs = self._conditioned(X)
-        weights = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-        weights[weights < PRUNED] = 0.0
-        weights /= weights.sum(axis=1, keepdims=True)
-        weights[rows[0].complete] = np.arange(len(rows)) == 0
-        return MixtureRows(rows, weights)
-
-    def score_samples(self, X) -> np.ndarray:
-        """Log density of the observed part of each row (0 for a row with no value)."""
-        return logsumexp(self._conditioned(X)[1], axis=1)
+        distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
+        if self.n_components == "auto":
+            counts = range(1, min(self.max_components, distinct) + 1)
+            ascent, bic = choose_by_bic(fit, counts, lambda k: k - 1 + k * d * (d + 3) / 2, standard.count)
+        else:
+            ascent, bic = fit(min(self.n_components, distinct)), {}
+        shares, points = ascent.point.shares, ascent.point.points
+        means = np.array([standard.mean(point.mean) for point in points])
+        self._set(shares, means, np.array([standard.covariance(point.covariance) for point in points]))
+        ridge = ridge_of(len(shares))
+        self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
+        self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
+        self._keep_course(ascent, standard, ridge)
 
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
@@ -185,86 +167,41 @@ class GaussianMixture(IteratedDensity):
         random = check_random_state(random_state)
         rows = self.condition(X)
         chosen = (random.random((n_draws, len(rows), 1)) > np.cumsum(rows.weights, axis=1)).sum(axis=2)
-        chosen = np.minimum(chosen, len(self._gaussians) - 1)  # weights may sum to a little less than 1
+        chosen = np.minimum(chosen, len(self.weights_) - 1)  # weights may sum to a little less than 1
         draws = np.repeat(rows.means[None], n_draws, axis=0)
-        for a, gaussian in enumerate(self._gaussians):
+        for a, gaussian in enumerate(rows.components):
             if np.any(chosen == a):
-                draws = np.where((chosen == a)[:, :, None], gaussian.sample(X, n_draws, random), draws)
+                draws = np.where((chosen == a)[:, :, None], gaussian.draws(n_draws, random), draws)
         return draws
 
-    def marginal(self, columns) -> GaussianMixture:
-        """The density of some columns."""
-        check_is_fitted(self, "means_")
-        part = GaussianMixture.from_parameters(
-            self.weights_, self.means_[:, columns], np.array([c[np.ix_(columns, columns)] for c in self.covariances_])
-        )
-        part.variances_ = self.variances_[columns]
-        return part
+    def _condition(self, table: Table) -> MixtureRows:
+        rows, logs = self._conditioned(table)
+        weights = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        weights[weights < PRUNED] = 0.0
+        weights /= weights.sum(axis=1, keepdims=True)
+        weights[rows[0].complete] = np.arange(len(rows)) == 0  # a complete row is certain whatever its component
+        return MixtureRows(rows, weights)
 
-    def _conditioned(self, X):
+    def _log_density(self, table: Table) -> np.ndarray:
+        return logsumexp(self._conditioned(table)[1], axis=1)
+
+    def _conditioned(self, table: Table) -> tuple[tuple[GaussianRows, ...], np.ndarray]:
         """The laws under each component, and the logs of weight times density of each row and component."""
-        check_is_fitted(self, "means_")
-        X = numbers_of(read_table(self, X, reset=False), self)
-        pairs = [gaussian._conditioned(X) for gaussian in self._gaussians]
+        X = self._without_never_observed(numbers_of(table, self))
+        pairs = [gaussian_laws(X, *moments) for moments in zip(self.means_, self.covariances_, strict=True)]
         with np.errstate(divide="ignore"):
             logs = np.log(self.weights_) + np.column_stack([log_density for _, log_density in pairs])
         return tuple(rows for rows, _ in pairs), logs
 
-    def _best_fit(self, standard: np.ndarray, weight: np.ndarray) -> tuple[MixtureFit, float, dict[int, float]]:
-        """The fit with the number of components asked for, or with the one of the lowest criterion; and its ridge."""
-        n, d = standard.shape
-        random, table = check_random_state(self.random_state), GappyTable(standard)
-        n_rows = max(weight.sum(), n)
-        whole = maximise(compress(standard, weight), _ridge(self._ridge(1, n_rows, d), weight, d, 1), 1e-4, 100)
-        distinct = len(np.unique(table.conditioned(whole)[0], axis=0))  # type: ignore[arg-type]
-
-        def fit(k: int) -> MixtureFit:
-            memberships = clusters(table, weight, whole, k, random) if k > 1 else np.ones((n, 1))  # type: ignore[arg-type]
-            prior = _ridge(self._ridge(k, n_rows, d), weight, d, k)
-            return maximise_mixture(table, weight, memberships, prior, self.tol, self.max_iter)
-
-        if self.n_components != "auto":
-            k = min(int(self.n_components), distinct)
-            return fit(k), self._ridge(k, n_rows, d), {}
-        bic: dict[int, float] = {}
-        best, chosen = fit(1), 1
-        for k in range(1, min(self.max_components, distinct) + 1):
-            candidate = best if k == 1 else fit(k)
-            n_parameters = k - 1 + k * d * (d + 3) / 2
-            bic[k] = float(n_parameters * np.log(max(n_rows, 2.0)) - 2.0 * candidate.log_likelihood[-1])
-            if bic[k] > bic[chosen]:
-                break
-            best, chosen = candidate, k
-        return best, self._ridge(chosen, n_rows, d), bic
-
-    def _ridge(self, k: int, n_rows: float, d: int) -> float:
-        return float(np.clip(d * (k / n_rows) ** 2, 1e-4, 1.0)) if self.ridge == "auto" else float(self.ridge)
-
-    def _set(self, weights, means, covariances, never_observed) -> None:
+    def _set(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> None:
         self.weights_, self.means_, self.covariances_ = weights, means, covariances
         self.n_components_ = len(weights)
-        self._gaussians = [Gaussian.from_moments(*moments) for moments in zip(means, covariances, strict=True)]
-        for gaussian in self._gaussians:
-            gaussian._never_observed = never_observed
         self.mean_ = weights @ means
         away = means - self.mean_
         self.covariance_ = np.einsum("a,aij->ij", weights, covariances) + np.einsum("a,ai,aj->ij", weights, away, away)
         self.variances_ = self.covariance_.diagonal().copy()
 
-    def _check_parameters(self) -> None:
-        for name in ("n_components", "max_components"):
-            value = getattr(self, name)
-            if value == "auto" and name == "n_components":
-                continue
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer from 1 up, got {value!r}.")
-        self._check_positive_ridge()
-        self._check_iteration()
-
-    def _set_known(self) -> None:
-        if any(known is None for known in (self.weights, self.means, self.covariances)):
-            raise ValueError("A known density needs all of weights, means and covariances.")
-        weights, means, covariances = (np.array(a, np.float64) for a in (self.weights, self.means, self.covariances))
+    def _set_known(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> None:
         if weights.ndim != 1 or means.ndim != 2 or covariances.shape != (*means.shape, means.shape[-1]):
             raise ValueError(
                 f"A known density needs weights (k,), means (k, n) and covariances (k, n, n), "
@@ -272,13 +209,8 @@ class GaussianMixture(IteratedDensity):
             )
         if len(weights) != len(means) or not np.all(weights > 0) or not np.isclose(weights.sum(), 1.0):
             raise ValueError("weights must be positive and sum to 1, one for each of the means.")
-        variances = covariances.diagonal(axis1=1, axis2=2)
-        if np.any((variances > 0) != (variances[0] > 0)):
+        gaussians = [Gaussian.from_moments(*moments) for moments in zip(means, covariances, strict=True)]
+        constant = np.array([gaussian.variances_ == 0 for gaussian in gaussians])
+        if np.any(constant != constant[0]):
             raise ValueError("A column must be constant in all components or in none.")
-        self._set(weights / weights.sum(), means, covariances, np.zeros(means.shape[1], bool))
-        self._forget_course()
-
-
-def _ridge(share: float, weight: np.ndarray, d: int, n_components: int) -> Prior:
-    """The ridge as a prior on each component: ``share`` of the variance of an average one."""
-    return Prior(np.zeros(d), 0.0, share * weight.sum() / n_components * np.eye(d), 0.0)
+        self._set(weights / weights.sum(), means, np.array([gaussian.covariance_ for gaussian in gaussians]))

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from numbers import Real
+from typing import ClassVar
 
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.compute.standardise import standard_of
+from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows
-from gapkernel.tables import Table, read_table
+from gapkernel.rows.base import Moments
+from gapkernel.tables import Table
 
 
-class JointGaussian(BaseEstimator):
+class JointGaussian(Density):
     """A Gaussian density over standardised numbers and centred one-hot codes of categories.
 
     An observed category is certain; a missing one leaves its whole block of codes as a gap, whose law follows from
@@ -50,53 +57,16 @@ class JointGaussian(BaseEstimator):
     ((5, 3), True)
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "category_scale": [Interval(Real, 0, None, closed="neither")],
+        "gaussian": [Gaussian, None],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    }
+
     def __init__(self, category_scale=1.0, *, gaussian=None, categorical_features="from_dtype"):
         self.category_scale = category_scale
         self.gaussian = gaussian
         self.categorical_features = categorical_features
-
-    def fit(self, X, y=None, sample_weight=None) -> JointGaussian:
-        """Estimate the density of the codes.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for.
-
-        Returns
-        -------
-        self : JointGaussian
-        """
-        if not 0 < self.category_scale < np.inf:
-            raise ValueError(f"category_scale must be a positive number, got {self.category_scale!r}.")
-        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-        plain, columns, one_hot = _codes(table)
-        location, scale = _moments(plain, weight)
-        scale[one_hot] = 1.0 / self.category_scale
-        gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
-        gaussian.fit((plain - location) / scale, sample_weight=weight)
-        self.schema_, self.columns_, self.gaussian_ = table.schema, columns, gaussian
-        self._location, self._scale = location, scale
-        self.mean_, self.covariance_, self.variances_ = gaussian.mean_, gaussian.covariance_, gaussian.variances_
-        return self
-
-    def condition(self, X) -> GaussianRows:
-        """The law of each row's codes given what was observed of it.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        rows : GaussianRows
-        """
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False, schema=self.schema_)
-        return self.gaussian_.condition((_codes(table)[0] - self._location) / self._scale)
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``.
@@ -113,41 +83,33 @@ class JointGaussian(BaseEstimator):
         shares = np.maximum(means, 0.0)
         return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
 
-    def marginal(self, columns) -> Gaussian:
-        """The density of some codes."""
-        check_is_fitted(self)
-        return self.gaussian_.marginal(columns)
+    def moments(self) -> Moments:
+        """Mean, variances and covariance of the codes."""
+        check_is_fitted(self, "schema_")
+        return self.gaussian_.moments()
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    @property
+    def columns_(self) -> np.ndarray:
+        """The column of the table that each code belongs to."""
+        return self.schema_.code_columns
 
+    def _fit(self, table: Table, sample_weight) -> None:
+        table, weight = rows_with_values(table, sample_weight)
+        codes = table.one_hot()
+        standard = standard_of(codes, weight)
+        self._location = standard.location
+        self._scale = np.where(table.schema.one_hot, 1.0 / self.category_scale, standard.scale)
+        gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
+        self.gaussian_ = gaussian.fit(self._standardised(codes), sample_weight=weight)
+        self.mean_, self.covariance_, self.variances_ = gaussian.mean_, gaussian.covariance_, gaussian.variances_
 
-def _codes(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers and one-hot codes side by side, the column of each, and which are one-hot codes."""
-    parts, columns, one_hot = [], [], []
-    for k, levels in enumerate(table.schema.levels):
-        values = table.values[:, k]
-        if levels is None or table.schema.ordered[k]:
-            parts.append(values[:, None])
-        else:
-            code = (values[:, None] == np.arange(len(levels))).astype(np.float64)
-            code[np.isnan(values)] = np.nan
-            parts.append(code)
-        columns += [k] * parts[-1].shape[1]
-        one_hot += [levels is not None and not table.schema.ordered[k]] * parts[-1].shape[1]
-    return np.hstack(parts), np.array(columns), np.array(one_hot, dtype=bool)
+    def _condition(self, table: Table) -> GaussianRows:
+        return self.gaussian_.condition(self._standardised(table.one_hot()))
 
+    def _log_density(self, table: Table) -> np.ndarray:
+        codes = table.one_hot()
+        units = ~np.isnan(codes) @ np.log(self._scale)
+        return self.gaussian_.score_samples(self._standardised(codes)) - units
 
-def _moments(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation of each column over the values seen; deviation 1 where there is none."""
-    seen = ~np.isnan(X)
-    share = weight[:, None] * seen
-    total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-    mean = np.sum(share * np.where(seen, X, 0.0), axis=0) / total
-    away = np.where(seen, X - mean, 0.0)
-    largest = np.abs(away).max(axis=0)
-    unit = np.where(largest > 1e-13 * np.abs(mean), largest, 1.0)  # so that squares neither overflow nor vanish
-    deviation = unit * np.sqrt(np.sum(share * (away / unit) ** 2, axis=0) / total)
-    return mean, np.where(largest > 1e-13 * np.abs(mean), deviation, 1.0)
+    def _standardised(self, codes: np.ndarray) -> np.ndarray:
+        return (codes - self._location) / self._scale

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import ClassVar
+
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density.bandwidth import sheather_jones
+from gapkernel.density.base import Density, rows_with_values
+from gapkernel.rows.base import Moments
 from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_law
 from gapkernel.rows.marginal import Feature, MarginalRows
-from gapkernel.tables import Schema, Table, read_table
+from gapkernel.tables import Schema, Table
 
 NUMERIC = ("kde", "gaussian", "empirical")
 CATEGORICAL = ("frequency", "uniform")
@@ -18,7 +23,7 @@ NARROWEST = 1e-5
 """Windows narrower than this share of the range lose their digits; they are taken as points."""
 
 
-class Marginals(BaseEstimator):
+class Marginals(Density):
     """One law for each column, numbers or categories; gaps of a row are independent.
 
     Parameters
@@ -63,6 +68,16 @@ class Marginals(BaseEstimator):
     array([1.1133])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "numeric": [StrOptions(set(NUMERIC))],
+        "categorical": [StrOptions(set(CATEGORICAL))],
+        "bandwidth": [StrOptions({"ste", "dpi"}), Interval(Real, 0, None, closed="left")],
+        "bandwidth_factor": [Interval(Real, 0, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "laws": [dict, None],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    }
+
     def __init__(
         self,
         *,
@@ -82,57 +97,6 @@ class Marginals(BaseEstimator):
         self.laws = laws
         self.categorical_features = categorical_features
 
-    def fit(self, X, y=None, sample_weight=None) -> Marginals:
-        """Estimate the law of each column from the values seen in it.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for; bandwidths look at the values only.
-
-        Returns
-        -------
-        self : Marginals
-        """
-        self._check_parameters()
-        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-        table, weight = table[weight > 0], weight[weight > 0]
-        if table.missing.all():
-            raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-        given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
-        features = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
-        self.schema_, self.features_ = table.schema, features
-        self.bandwidths_ = np.array([getattr(feature.law, "half_width", np.nan) for feature in features])
-        return self
-
-    def condition(self, X) -> MarginalRows:
-        """The rows, with the laws of their gaps.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        rows : MarginalRows
-        """
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False, schema=self.schema_)
-        values = np.array(table.values)
-        values[:, [feature.law is None for feature in self.features_]] = np.nan  # never seen at fit: nothing to say
-        return MarginalRows(values, self.features_)
-
-    def marginal(self, columns) -> Marginals:
-        """The density of some columns."""
-        check_is_fitted(self)
-        part = Marginals(**self.get_params(deep=False))
-        part.schema_, part.n_features_in_ = self.schema_.take(columns), len(columns)
-        part.features_, part.bandwidths_ = tuple(self.features_[k] for k in columns), self.bandwidths_[columns]
-        return part
-
     def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from the laws; categories are codes, places among the sorted levels.
 
@@ -148,6 +112,32 @@ class Marginals(BaseEstimator):
             if feature.law is not None and gaps.any():
                 draws[:, :, k][gaps] = feature.law.ppf(random.random(int(gaps.sum())))
         return draws
+
+    def moments(self) -> Moments:
+        """Mean and variance of each column, of the codes for categories; columns are independent."""
+        raise NotImplementedError
+
+    def marginal(self, columns) -> Marginals:
+        """The density of some columns."""
+        check_is_fitted(self)
+        part = Marginals(**self.get_params(deep=False))
+        part.schema_, part.n_features_in_ = self.schema_.take(columns), len(columns)
+        part.features_, part.bandwidths_ = tuple(self.features_[k] for k in columns), self.bandwidths_[columns]
+        return part
+
+    def _fit(self, table: Table, sample_weight) -> None:
+        table, weight = rows_with_values(table, sample_weight)
+        given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
+        self.features_ = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
+        self.bandwidths_ = np.array([getattr(feature.law, "half_width", np.nan) for feature in self.features_])
+
+    def _condition(self, table: Table) -> MarginalRows:
+        values = np.array(table.values)
+        values[:, [feature.law is None for feature in self.features_]] = np.nan  # never seen at fit: nothing to say
+        return MarginalRows(values, self.features_)
+
+    def _log_density(self, table: Table) -> np.ndarray:
+        raise NotImplementedError
 
     def _feature(self, table: Table, column: int, weight: np.ndarray, given) -> Feature:
         values, schema = table.values[:, column], table.schema
@@ -193,20 +183,3 @@ class Marginals(BaseEstimator):
         if isinstance(self.bandwidth, str):
             return self.bandwidth_factor * sheather_jones(values, self.bandwidth)
         return float(self.bandwidth)
-
-    def _check_parameters(self) -> None:
-        for name, words in (("numeric", NUMERIC), ("categorical", CATEGORICAL)):
-            if getattr(self, name) not in words:
-                raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
-        for name in ("smoothing", "bandwidth_factor"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number from 0 up, got {getattr(self, name)!r}.")
-        known = isinstance(self.bandwidth, str) and self.bandwidth in ("ste", "dpi")
-        number = isinstance(self.bandwidth, float | int | np.number) and 0 <= self.bandwidth < np.inf
-        if not (known or number):
-            raise ValueError(f"bandwidth must be 'ste', 'dpi' or a number from 0 up, got {self.bandwidth!r}.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

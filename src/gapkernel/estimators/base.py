@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.density import JointGaussian, Marginals, density_for
+from gapkernel.density import Density, make_density
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
@@ -41,7 +41,7 @@ class Training(NamedTuple):
 class Laws(NamedTuple):
     """What a fit begins with."""
 
-    density: BaseEstimator
+    density: Density
     kernel: Kernel
     rows: Rows
 
@@ -67,7 +67,7 @@ class KernelMachine(AnswersInParts, BaseEstimator):
             check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         kernel = resolve_kernel(self.kernel, self.gamma)
         indicator = resolve_indicator(self.indicator)
-        density = resolve_density(self.density, kernel, table).fit(table, sample_weight=sample_weight)
+        density = make_density(self.density, kernel, table.schema, len(table)).fit(table, sample_weight=sample_weight)
         rows = density.condition(table)
         if not kernel.compares(rows.kind):
             raise ValueError(
@@ -93,7 +93,7 @@ class KernelMachine(AnswersInParts, BaseEstimator):
 
     def _condition(self, density, X) -> Rows:
         """The laws of new rows under a density."""
-        table = read_table(self, X, reset=False, schema=getattr(density, "schema_", None))
+        table = read_table(self, X, reset=False, schema=density.schema_)
         rows = density.condition(table)
         return rows if resolve_indicator(self.indicator) is None else MaskedRows(rows, table.missing)
 
@@ -116,20 +116,6 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
     named = KERNELS[kernel]()
     return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
-
-
-def resolve_density(density, kernel: Kernel, table: Table, n_rows: int | None = None):
-    """A density object from "auto", which is what suits the kernel and the table, or an object.
-
-    ``n_rows`` counts the rows that the density will see where the table is only a sample of them.
-    """
-    if isinstance(density, str) and density == "auto":
-        if kernel.laws == "marginal":
-            return Marginals()
-        return JointGaussian() if table.schema.categorical.any() else density_for(n_rows or len(table), table.shape[1])
-    if isinstance(density, type) or not (hasattr(density, "fit") and hasattr(density, "condition")):
-        raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
-    return clone(density)
 
 
 def resolve_indicator(indicator) -> Missingness | None:

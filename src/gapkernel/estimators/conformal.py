@@ -72,7 +72,7 @@ class ConformalIntervals(AnswersInParts):
         return np.stack([centre - half, centre + half], axis=1)
 
     def _gap_counts(self, X) -> np.ndarray:
-        return read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None)).missing.sum(axis=1)
+        return read_table(self, X, reset=False, schema=self.density_.schema_).missing.sum(axis=1)
 
     def _check_conformal(self) -> None:
         if not isinstance(self.conformal, bool | np.bool_):

@@ -7,8 +7,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.density import Gaussian
-from gapkernel.estimators.base import KernelMachine, Laws, resolve_density, resolve_kernel
+from gapkernel.density import Gaussian, make_density
+from gapkernel.estimators.base import KernelMachine, Laws, resolve_kernel
 from gapkernel.kernels.expected_rbf import median_rows
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts, parts_of
@@ -43,7 +43,7 @@ class SampledMachine(KernelMachine):
         sample = parts.take(median_rows(parts.n_rows))
         table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
         kernel = resolve_kernel(self.kernel, self.gamma)
-        density = resolve_density(self.density, kernel, table, parts.n_rows)
+        density = make_density(self.density, kernel, table.schema, parts.n_rows)
         if not isinstance(density, Gaussian):
             raise ValueError(
                 f"{type(density).__name__} cannot be fitted to a table in parts. Give density_samples, the number of "
@@ -55,7 +55,7 @@ class SampledMachine(KernelMachine):
     def _table(self, X) -> Table:
         """New rows, checked."""
         check_is_fitted(self, "density_")
-        return read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
+        return read_table(self, X, reset=False, schema=self.density_.schema_)
 
 
 def sample_rows(n_rows: int, most: int | None, random) -> np.ndarray:

@@ -93,7 +93,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             f"{type(estimator).__name__} has no Gaussian density_: pass density=, for example "
             f"gapkernel.density.Gaussian().fit(X_train)."
         )
-    table = read_table(estimator, row, reset=False, schema=getattr(density, "schema_", None))
+    table = read_table(estimator, row, reset=False, schema=density.schema_)
     if len(table) != 1:
         raise ValueError(f"row must be one row, got {len(table)}.")
     columns = np.flatnonzero(table.missing[0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.density.em.gaussian import ROUNDING
+from gapkernel.density.em.climb import Ascent, climb
 
 ROWS_AT_ONCE = 2048
 """Rows of one part of the E-step; fixed, so that sums do not depend on memory or threads."""
@@ -23,17 +23,6 @@ class Factors:
     mean: np.ndarray
     loadings: np.ndarray
     noise: np.ndarray
-
-
-@dataclass(frozen=True)
-class FactorFit:
-    """The result of `maximise_factors`."""
-
-    factors: Factors
-    log_likelihood: np.ndarray
-    objective: np.ndarray
-    n_iter: int
-    converged: bool
 
 
 def posterior(X: np.ndarray, seen: np.ndarray, factors: Factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,36 +65,37 @@ def start(X: np.ndarray, seen: np.ndarray, n_components: int) -> Factors:
 
 def maximise_factors(
     X: np.ndarray, weight: np.ndarray, n_components: int, ridge: float, tol: float, max_iter: int
-) -> FactorFit:
-    """Iterate until a step raises the objective by less than ``tol`` of its size.
+) -> Ascent:
+    """The `Factors` that EM reaches.
 
     The objective is the log-likelihood less ridge / 2 * sum of n_j / noise_j, n_j the rows that have column j.
     """
     seen = (~np.isnan(X)).astype(np.float64)
     filled = np.where(seen > 0, X, 0.0)
     counts = weight @ seen
-    n_cells = float(counts.sum())
-    factors = best = start(filled, seen, n_components)
-    history: list[tuple[float, float]] = []
-    converged = False
-    while len(history) <= max_iter and not converged:
-        log_likelihood, step = _step(filled, seen, weight, counts, factors, ridge)
-        objective = log_likelihood - 0.5 * ridge * float(np.sum(counts / factors.noise))
-        if history:
-            rise = objective - history[-1][1]
-            size = max(abs(objective), n_cells)
-            if rise < 0:
-                converged = -rise <= max(tol, ROUNDING) * size  # a step falls by rounding only
-                break
-            converged = rise <= tol * size
-        history.append((log_likelihood, objective))
-        best, factors = factors, step
-    log_likelihoods, objectives = np.array(history).T
-    return FactorFit(best, log_likelihoods, objectives, len(history) - 1, converged)
+    squared = (seen * weight[:, None] * filled**2).sum(axis=0)
+
+    def expect(factors: Factors):
+        log_likelihood, sums = _expectation(filled, seen, weight, factors)
+        return log_likelihood, log_likelihood - 0.5 * ridge * float(np.sum(counts / factors.noise)), sums
+
+    def maximise(_, sums: _Sums) -> Factors:
+        return _maximisation(sums, squared, counts, ridge)
+
+    return climb(expect, maximise, start(filled, seen, n_components), float(counts.sum()), tol, max_iter)
 
 
-def _step(X, seen, weight, counts, factors: Factors, ridge: float) -> tuple[float, Factors]:
-    """The log-likelihood here, and the next parameters."""
+@dataclass(frozen=True)
+class _Sums:
+    """Sums of the E-step over the rows: E [z, 1][z, 1]' and x [z, 1] for each column, and E [z, 1][z, 1]' of all."""
+
+    squares: np.ndarray
+    products: np.ndarray
+    moment: np.ndarray
+
+
+def _expectation(X, seen, weight, factors: Factors) -> tuple[float, _Sums]:
+    """The log-likelihood at the current parameters, and the sums."""
     d, k = factors.loadings.shape
     squares, products = np.zeros((d, (k + 1) ** 2)), np.zeros((d, k + 1))
     moment, total = np.zeros((k + 1, k + 1)), 0.0
@@ -117,17 +107,23 @@ def _step(X, seen, weight, counts, factors: Factors, ridge: float) -> tuple[floa
         second = extended[:, :, None] * extended[:, None, :]
         second[:, :k, :k] += np.linalg.inv(precision)
         weighted = seen[part] * weight[part, None]
-        squares += weighted.T @ second.reshape(len(means), -1)  # sum of E [z, 1][z, 1]' over the rows with a column
+        squares += weighted.T @ second.reshape(len(means), -1)  # over the rows with a column
         products += (weighted * X[part]).T @ extended
         moment += np.einsum("i,iab->ab", weight[part], second)
-    coefficients = np.linalg.solve(squares.reshape(d, k + 1, k + 1), products[:, :, None])[:, :, 0]
-    residual = (seen * weight[:, None] * X**2).sum(axis=0) - np.sum(products * coefficients, axis=1)
+    return total, _Sums(squares.reshape(d, k + 1, k + 1), products, moment)
+
+
+def _maximisation(sums: _Sums, squared: np.ndarray, counts: np.ndarray, ridge: float) -> Factors:
+    """The next parameters; ``squared`` are the sums of the squares of the columns."""
+    k = len(sums.moment) - 1
+    coefficients = np.linalg.solve(sums.squares, sums.products[:, :, None])[:, :, 0]
+    residual = squared - np.sum(sums.products * coefficients, axis=1)
     noise = np.maximum(residual, 0.0) / counts + ridge  # the ridge is a prior on the noise
     # parameter expansion: the factors' own mean and covariance are estimated too, and put into mean and loadings
-    centre = moment[:k, k] / moment[k, k]
-    spread = moment[:k, :k] / moment[k, k] - np.outer(centre, centre)
+    centre = sums.moment[:k, k] / sums.moment[k, k]
+    spread = sums.moment[:k, :k] / sums.moment[k, k] - np.outer(centre, centre)
     loadings = coefficients[:, :k]
-    return total, Factors(coefficients[:, k] + loadings @ centre, loadings @ np.linalg.cholesky(spread), noise)
+    return Factors(coefficients[:, k] + loadings @ centre, loadings @ np.linalg.cholesky(spread), noise)
 
 
 def canonical(factors: Factors) -> Factors:

@@ -14,10 +14,8 @@ from scipy.linalg import cho_factor, cho_solve, pinvh
 
 from gapkernel.compute.linalg.conditional import SINGULAR, expectation, workspace
 from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.density.em.climb import Ascent, climb
 from gapkernel.rows import Patterns
-
-ROUNDING = 1e-10
-"""Relative change of the objective that is no more than rounding."""
 
 CHUNKS = 16
 """Parts of the E-step; a fixed number, so that sums do not depend on the number of threads."""
@@ -95,18 +93,6 @@ class Prior:
         return float(-0.5 * (self.count * log_det + penalty))
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The result of `maximise`."""
-
-    mean: np.ndarray
-    covariance: np.ndarray
-    log_likelihood: np.ndarray
-    objective: np.ndarray
-    n_iter: int
-    converged: bool
-
-
 def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
     """Sort rows by pattern and replace crowded patterns by their triangular factors."""
     missing = np.isnan(X)
@@ -126,55 +112,36 @@ def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
     return CompressedRows(patterns.gaps, counts, row_start, rows)
 
 
-def maximise(data, prior: Prior, tol: float, max_iter: int) -> Fit:
-    """Iterate from mean 0 and covariance I until a step raises the objective by less than ``tol`` of its size.
-
-    ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
-    Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM); the leap is kept only
-    if it raises the objective, so the objective never falls.
-    """
-    d = data.n_features
-    history: list[tuple[float, float]] = []
-    path = [_Point(np.zeros(d), np.eye(d))]
-    best = path[0]
-    converged = False
-    while len(history) <= max_iter and not converged:
-        point = path[-1]
-        log_likelihood, moments = _expectation(data, point)
-        objective = log_likelihood + prior.log_density(point.mean, point.covariance)
-        if history and objective < history[-1][1]:
-            if len(path) == 4:  # the leap went too far: take up where the plain steps had ended
-                path = [path[2]]
-                continue
-            # a plain step falls by rounding only, or because the covariance has become singular
-            converged = history[-1][1] - objective <= max(tol, ROUNDING) * max(abs(objective), data.n_cells)
-            break
-        if len(path) in (2, 3):
-            converged = objective - history[-1][1] <= tol * max(abs(objective), data.n_cells)
-        history.append((log_likelihood, objective))
-        best = point
-        step = _maximisation(moments, prior)
-        if len(path) == 4:
-            path = [step]
-        elif len(path) == 2:
-            leap = _extrapolate(path[0], path[1], step)
-            path = [*path, step, leap] if leap else [step]
-        else:
-            path = [*path, step]
-    log_likelihoods, objectives = np.array(history).T
-    return Fit(best.mean, best.covariance, log_likelihoods, objectives, len(history) - 1, converged)
-
-
 @dataclass(frozen=True)
-class _Point:
+class Point:
+    """Parameters: a mean and a covariance."""
+
     mean: np.ndarray
     covariance: np.ndarray
 
     def flat(self) -> np.ndarray:
+        """Both in one vector."""
         return np.concatenate([self.mean, self.covariance.ravel()])
 
 
-def _extrapolate(start: _Point, middle: _Point, end: _Point) -> _Point | None:
+def maximise_gaussian(data, prior: Prior, tol: float, max_iter: int) -> Ascent:
+    """The mean and covariance, as a `Point`, that EM reaches from mean 0 and covariance I.
+
+    ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
+    Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM).
+    """
+
+    def expect(point: Point):
+        log_likelihood, moments = expectation_at(data, point)
+        return log_likelihood, log_likelihood + prior.log_density(point.mean, point.covariance), moments
+
+    start = Point(np.zeros(data.n_features), np.eye(data.n_features))
+    return climb(
+        expect, lambda _, moments: maximisation(moments, prior), start, data.n_cells, tol, max_iter, _extrapolate
+    )
+
+
+def _extrapolate(start: Point, middle: Point, end: Point) -> Point | None:
     """The squared extrapolation of two steps, None when it leaves the positive definite matrices."""
     d = len(start.mean)
     first = middle.flat() - start.flat()
@@ -189,10 +156,10 @@ def _extrapolate(start: _Point, middle: _Point, end: _Point) -> _Point | None:
         np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         return None
-    return _Point(flat[:d], covariance)
+    return Point(flat[:d], covariance)
 
 
-def _expectation(data, point: _Point) -> tuple[float, np.ndarray]:
+def expectation_at(data, point: Point) -> tuple[float, np.ndarray]:
     """Log-likelihood at the current parameters and the expected moments [x, 1][x, 1]'."""
     mean, covariance = point.mean, point.covariance
     d = len(mean)
@@ -210,7 +177,7 @@ def _expectation(data, point: _Point) -> tuple[float, np.ndarray]:
     return -0.5 * float(constant + sums.log_det + quadratic), completed
 
 
-def _maximisation(moments: np.ndarray, prior: Prior) -> _Point:
+def maximisation(moments: np.ndarray, prior: Prior) -> Point:
     """The parameters that maximise the expected complete-data objective."""
     n = moments[-1, -1]
     centre = moments[-1, :-1] / n
@@ -219,7 +186,7 @@ def _maximisation(moments: np.ndarray, prior: Prior) -> _Point:
     away = centre - prior.mean
     shrink = n * prior.strength / (n + prior.strength)
     covariance = (scatter + prior.scale + shrink * np.outer(away, away)) / (n + prior.count)
-    return _Point(mean, 0.5 * (covariance + covariance.T))
+    return Point(mean, 0.5 * (covariance + covariance.T))
 
 
 def _invert(covariance: np.ndarray) -> tuple[np.ndarray, float]:

@@ -9,14 +9,8 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
 from gapkernel.compute.linalg.conditional import condition_patterns, workspace
-from gapkernel.density.em.gaussian import (
-    ROUNDING,
-    CompressedRows,
-    Prior,
-    _expectation,
-    _maximisation,
-    _Point,
-)
+from gapkernel.density.em.climb import Ascent, climb
+from gapkernel.density.em.gaussian import CompressedRows, Point, Prior, expectation_at, maximisation
 from gapkernel.rows import Patterns
 
 NEGLIGIBLE = 1e-8
@@ -39,7 +33,7 @@ class GappyTable:
         rows = self.sorted * np.sqrt(weight[self.patterns.order])[:, None]
         return CompressedRows(self.patterns.gaps, counts, self.patterns.row_start, rows)
 
-    def conditioned(self, point: _Point) -> tuple[np.ndarray, np.ndarray]:
+    def conditioned(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """The rows with conditional means in their gaps, and the log density of what was observed."""
         rows, log_density = self.filled.copy(), np.empty(len(self.filled))
         condition_patterns(
@@ -50,18 +44,14 @@ class GappyTable:
 
 
 @dataclass(frozen=True)
-class MixtureFit:
-    """The result of `maximise_mixture`."""
+class Components:
+    """Parameters: the shares of the components, and the mean and covariance of each."""
 
-    weights: np.ndarray
-    points: list[_Point]
-    log_likelihood: np.ndarray
-    objective: np.ndarray
-    n_iter: int
-    converged: bool
+    shares: np.ndarray
+    points: list[Point]
 
 
-def clusters(table: GappyTable, weight: np.ndarray, whole: _Point, n_components: int, random) -> np.ndarray:
+def clusters(table: GappyTable, weight: np.ndarray, whole: Point, n_components: int, random) -> np.ndarray:
     """Memberships (n, n_components) from k-means on the rows completed by one Gaussian."""
     completed = table.conditioned(whole)[0]
     labels = KMeans(n_components, n_init=5, random_state=random).fit(completed, sample_weight=weight).labels_
@@ -70,46 +60,39 @@ def clusters(table: GappyTable, weight: np.ndarray, whole: _Point, n_components:
 
 def maximise_mixture(
     table: GappyTable, weight: np.ndarray, memberships: np.ndarray, prior: Prior, tol: float, max_iter: int
-) -> MixtureFit:
-    """Iterate from ``memberships`` until a step raises the objective by less than ``tol`` of its size."""
+) -> Ascent:
+    """The `Components` that EM reaches from ``memberships``."""
     d = table.filled.shape[1]
-    n_cells = table.weighted(weight).n_cells
-    points = [_Point(np.zeros(d), np.eye(d)) for _ in memberships.T]
-    shares, points = _maximised(table, weight, memberships, points, prior)
-    history: list[tuple[float, float]] = []
-    best, converged = (shares, points), False
-    while len(history) <= max_iter and not converged:
-        log_likelihood, memberships = _memberships(table, weight, shares, points)
-        objective = log_likelihood + sum(prior.log_density(point.mean, point.covariance) for point in points)
-        if history:
-            rise, size = objective - history[-1][1], max(abs(objective), n_cells)
-            if rise < 0:
-                converged = -rise <= max(tol, ROUNDING) * size  # a step falls by rounding only
-                break
-            converged = rise <= tol * size
-        history.append((log_likelihood, objective))
-        best = shares, points
-        shares, points = _maximised(table, weight, memberships, points, prior)
-    log_likelihoods, objectives = np.array(history).T
-    return MixtureFit(*best, log_likelihoods, objectives, len(history) - 1, converged)
+
+    def expect(components: Components):
+        log_likelihood, memberships = _memberships(table, weight, components)
+        log_prior = sum(prior.log_density(point.mean, point.covariance) for point in components.points)
+        return log_likelihood, log_likelihood + log_prior, memberships
+
+    def maximise(components: Components, memberships: np.ndarray) -> Components:
+        return _maximised(table, weight, memberships, components.points, prior)
+
+    start = _maximised(table, weight, memberships, [Point(np.zeros(d), np.eye(d))] * memberships.shape[1], prior)
+    return climb(expect, maximise, start, table.weighted(weight).n_cells, tol, max_iter)
 
 
-def _memberships(table, weight, shares, points) -> tuple[float, np.ndarray]:
+def _memberships(table, weight, components: Components) -> tuple[float, np.ndarray]:
     """The log-likelihood, and how likely each component is for each row."""
     with np.errstate(divide="ignore"):
-        logs = np.column_stack([table.conditioned(point)[1] for point in points]) + np.log(shares)
+        logs = np.column_stack([table.conditioned(point)[1] for point in components.points])
+        logs += np.log(components.shares)
     total = logsumexp(logs, axis=1)
     return float(weight @ total), np.exp(logs - total[:, None])
 
 
-def _maximised(table, weight, memberships, points, prior) -> tuple[np.ndarray, list[_Point]]:
-    """Shares and parameters of the components for given memberships; ``points`` complete the rows."""
+def _maximised(table, weight, memberships, points, prior) -> Components:
+    """The components for given memberships; ``points`` complete the rows."""
     counts = weight @ memberships
     new = []
     for count, member, point in zip(counts, memberships.T, points, strict=True):
         if count <= NEGLIGIBLE * counts.sum():
             new.append(point)
             continue
-        _, moments = _expectation(table.weighted(weight * member), point)
-        new.append(_maximisation(moments, prior))
-    return counts / counts.sum(), new
+        _, moments = expectation_at(table.weighted(weight * member), point)
+        new.append(maximisation(moments, prior))
+    return Components(counts / counts.sum(), new)

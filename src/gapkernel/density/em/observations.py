@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.gaussian import CompressedRows, Statistics, compress
-from gapkernel.density.em.standardise import Standard
 from gapkernel.tables import numbers_of, read_table
 from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
 
@@ -20,7 +20,7 @@ class Observations:
     def __init__(self, X: np.ndarray, weight: np.ndarray):
         used = (weight > 0) & ~np.isnan(X).all(axis=1)
         # one layout, so that sums do not depend on the caller's
-        self.X = np.ascontiguousarray(X) if used.all() else X[used]
+        self.X = np.ascontiguousarray(X if used.all() else X[used])
         self.weight = weight if used.all() else weight[used]
 
     def total(self, function: Callable):
@@ -29,8 +29,7 @@ class Observations:
 
     def compressed(self, standard: Standard) -> CompressedRows:
         """The standardised, live columns, compressed by pattern."""
-        live = standard.live
-        return compress((self.X[:, live] - standard.location[live]) / standard.scale[live], self.weight)
+        return compress(standard.apply(self.X), self.weight)
 
 
 class ObservationsInParts:
@@ -52,7 +51,7 @@ class ObservationsInParts:
 
 
 class CompressedParts:
-    """Compressed rows in parts, for `maximise`."""
+    """Compressed rows in parts, for `maximise_gaussian`."""
 
     def __init__(self, parts: Derived, n_features: int, n_cells: float):
         self.parts, self.n_features, self.n_cells = parts, n_features, n_cells

@@ -50,7 +50,7 @@ class FourierMachine(AnswersInParts, BaseEstimator):
             return parts
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        schema = None if reset else getattr(self.density_, "schema_", None)
+        schema = None if reset else self.density_.schema_
         table = read_table(self, X, reset=reset, categorical_features=self.categorical_features, schema=schema)
         part = checked(type(self), Part(table, y, sample_weight))
         check_consistent_length(table, part.y)
@@ -89,7 +89,7 @@ class FourierMachine(AnswersInParts, BaseEstimator):
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        table = read_table(self, X, reset=False, schema=getattr(self.density_, "schema_", None))
+        table = read_table(self, X, reset=False, schema=self.density_.schema_)
         return self.features_._dot(table, self.coef_.T) + self.intercept_
 
     def __sklearn_tags__(self):

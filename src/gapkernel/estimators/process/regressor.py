@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.estimators.base import KernelMachine, resolve_density
+from gapkernel.density import make_density
+from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.conformal import ConformalIntervals, checked_coverage
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
@@ -163,12 +164,12 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         inputs = np.sort(np.concatenate([train, np.flatnonzero(np.isnan(y))]))
         check_fits((len(train), len(train)), "The Gram matrix")
 
-        density = resolve_density(self.density, AnisotropicRBF(), table).fit(table[inputs])
+        density = make_density(self.density, AnisotropicRBF(), table.schema, len(table)).fit(table[inputs])
         rows = density.condition(table[train])
         if rows.kind != "gaussian":
             raise ValueError(f"A Gaussian process needs Gaussian laws, but {density!r} gives {rows.kind} ones.")
         centre, unit = location_and_unit(y[train], self.normalize_y)
-        columns = getattr(density, "columns_", np.arange(rows.n_features))  # a category has several codes
+        columns = density.columns_  # a category has several codes
         targets = (y - centre) / unit
         evidence = Evidence(rows, targets[train], alpha[train], columns)
         process = self._fitted_process(evidence, self._start(evidence, density, table.shape[1]), random)

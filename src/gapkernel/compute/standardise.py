@@ -1,26 +1,79 @@
-"""Location and scale of columns with gaps, from three sums over rows that may come in parts."""
+"""Location and scale of columns with gaps: the one standardisation of the library.
+
+`standard_of` serves an array, `standardise` rows that come in parts, from three sums over them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 
-class Standard(NamedTuple):
-    """Available-case mean and standard deviation of each column, and what else the rows say at a glance."""
+@dataclass(frozen=True)
+class Standard:
+    """Mean and standard deviation of each column over its observed values, and what else the rows say at a glance.
+
+    Attributes
+    ----------
+    location : ndarray of shape (n_columns,)
+        0 for a column without any value.
+    scale : ndarray of shape (n_columns,)
+        1 for a column that does not vary.
+    live : ndarray of shape (n_columns,), bool
+        Columns that vary at all.
+    seen : ndarray of shape (n_columns,)
+        Weight of the observed values of each column.
+    n_rows : int
+    weight : float
+        Sum of the weights of the rows.
+    """
 
     location: np.ndarray
     scale: np.ndarray
     live: np.ndarray
-    """Columns that vary at all."""
     seen: np.ndarray
-    """Weight of the observed values of each column."""
     n_rows: int
     weight: float
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Variance of the observed values of each column."""
+        return np.where(self.live, self.scale**2, 0.0)
+
+    @property
+    def count(self) -> float:
+        """How many rows a rule may count on: weights that sum to 1 are shares of the rows, not a single row."""
+        return max(self.weight, self.n_rows)
+
+    @property
+    def log_units(self) -> float:
+        """What the units of the live columns add to the log density of their standardised values."""
+        return float(np.sum(self.seen[self.live] * np.log(self.scale[self.live])))
+
+    @property
+    def never_observed(self) -> np.ndarray:
+        """Columns without any value, about which nothing is known."""
+        return (self.seen == 0) & ~self.live
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """The live columns, standardised."""
+        return (X[:, self.live] - self.location[self.live]) / self.scale[self.live]
+
+    def mean(self, standardised: np.ndarray) -> np.ndarray:
+        """A mean of the live columns, in the units of all columns."""
+        mean = self.location.copy()
+        mean[self.live] += self.scale[self.live] * standardised
+        return mean
+
+    def covariance(self, standardised: np.ndarray) -> np.ndarray:
+        """A covariance of the live columns, in the units of all columns; 0 for the others."""
+        covariance, scale = np.zeros((len(self.scale), len(self.scale))), self.scale[self.live]
+        covariance[np.ix_(self.live, self.live)] = standardised * np.outer(scale, scale)
+        return covariance
 
 
 @dataclass(frozen=True)
@@ -70,6 +123,12 @@ def _squares(first, shift, unit, X, weight) -> np.ndarray:
     return np.sum(np.where(observed, weight[:, None], 0.0) * (away / unit) ** 2, axis=0)
 
 
+def standard_of(X: np.ndarray, weight: np.ndarray | None = None) -> Standard:
+    """The standard of an array (n_rows, n_columns) with NaN in the gaps; ``weight`` counts rows more than once."""
+    weight = np.ones(len(X)) if weight is None else weight
+    return standardise(lambda sums: sums(X, weight))
+
+
 def standardise(total: Callable[[Callable], Any]) -> Standard:
     """Standardise the rows whose sums ``total`` gives: total(f) is the sum of f(X, weight) over their parts.
 
@@ -77,8 +136,6 @@ def standardise(total: Callable[[Callable], Any]) -> Standard:
     exactly constant and very large or small columns neither overflow nor vanish when squared.
     """
     start = total(_First.of)
-    if np.isnan(start.value).all():
-        raise ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
     first = np.where(np.isnan(start.value), 0.0, start.value)
     reach = total(partial(_Reach.of, first))
     weight = np.where(np.isnan(start.value), 1.0, reach.weight)

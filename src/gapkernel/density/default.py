@@ -1,0 +1,57 @@
+"""What density="auto" means."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sklearn.base import clone
+
+from gapkernel.density.base import Density
+from gapkernel.density.factor_analysis import FactorAnalysis
+from gapkernel.density.gaussian import Gaussian
+from gapkernel.density.joint_gaussian import JointGaussian
+from gapkernel.density.marginals import Marginals
+from gapkernel.tables import Schema
+
+MANY_COLUMNS = 64
+"""Columns beyond which a full covariance is dear: every gap pattern costs their number cubed."""
+
+ROWS_PER_COLUMN = 10
+"""Rows for each column from which a full covariance is worth its price."""
+
+
+class ComparesLaws(Protocol):
+    """What a density must know of a kernel: which kinds of rows it compares."""
+
+    def compares(self, kind: str) -> bool:
+        """Whether the kernel compares rows of this kind."""
+
+
+def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
+    """The density that ``density="auto"`` means for a table of numbers.
+
+    `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each of them, else one `Gaussian`: with that
+    many columns and that few rows a full covariance is mostly noise, and it makes every kernel slow.
+    """
+    wide = n_columns > MANY_COLUMNS and n_rows < ROWS_PER_COLUMN * n_columns
+    return FactorAnalysis() if wide else Gaussian()
+
+
+def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
+    """The density that ``density="auto"`` means for a kernel and a table of ``n_rows`` rows.
+
+    `Marginals` for a kernel that compares column by column, `JointGaussian` for a table with categories, and
+    `density_for` for numbers.
+    """
+    if not kernel.compares("gaussian"):
+        return Marginals()
+    return JointGaussian() if schema.categorical.any() else density_for(n_rows, len(schema.levels))
+
+
+def make_density(density, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
+    """A density that is not fitted yet, from "auto" or from a density."""
+    if isinstance(density, str) and density == "auto":
+        return default_density(kernel, schema, n_rows)
+    if not isinstance(density, Density):
+        raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
+    return clone(density)

@@ -1,0 +1,114 @@
+"""What the densities fitted by expectation maximisation share: parameters, known densities, and how a fit went."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.compute.standardise import Standard
+from gapkernel.density.base import Density, rows_with_values
+from gapkernel.density.em.climb import Ascent, warn_unless_converged
+from gapkernel.density.em.observations import Observations
+from gapkernel.rows.base import Moments
+from gapkernel.tables import Schema, Table, numbers_of
+
+
+class IteratedDensity(Density):
+    """A density of numbers with parameters ``ridge``, ``tol`` and ``max_iter``, or with parameters that are known.
+
+    A kind writes `_estimate` for the one case and `_set_known` for the other.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+    known_names: ClassVar[tuple[str, ...]]
+    """The parameters that make a density known when they are given."""
+    least_ridge: ClassVar[float]
+
+    ridge: Any
+    tol: float
+    max_iter: int
+    mean_: np.ndarray
+    variances_: np.ndarray
+    covariance_: np.ndarray
+
+    def moments(self) -> Moments:
+        """Mean, variances and covariance of a row of which nothing was observed; variances are without the ridge."""
+        check_is_fitted(self, "schema_")
+        return Moments(self.mean_, self.variances_, lambda: self.covariance_)
+
+    @classmethod
+    def _known(cls, **parameters):
+        """A known density, ready for use."""
+        density = cls(**parameters)
+        density._take_known()
+        density.schema_ = Schema.of_numbers(len(density.mean_))
+        density.n_features_in_ = len(density.mean_)
+        return density
+
+    def _fit(self, table: Table, sample_weight) -> None:
+        if self._fit_known(table.shape[1]):
+            return
+        table, weight = rows_with_values(table, sample_weight)
+        self._estimate(Observations(numbers_of(table, self), weight))
+
+    def _fit_known(self, n_columns: int) -> bool:
+        """Whether the density is known; then its parameters are set, if they suit the table."""
+        if all(getattr(self, name) is None for name in self.known_names):
+            return False
+        self._take_known()
+        if len(self.mean_) != n_columns:
+            raise ValueError(f"X has {n_columns} columns, but the known density has {len(self.mean_)}.")
+        return True
+
+    def _take_known(self) -> None:
+        """Check the known parameters and set them; there is no iteration."""
+        given, names = [getattr(self, name) for name in self.known_names], _listed(self.known_names)
+        if any(value is None for value in given):
+            raise ValueError(f"A known density needs all of {names}.")
+        arrays = [np.array(value, dtype=np.float64) for value in given]
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise ValueError(f"{names} of a known density must be finite.")
+        self._set_known(*arrays)
+        self._never_observed = np.zeros(len(self.mean_), bool)
+        self.n_iter_, self.converged_ = 0, True
+        for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+
+    @abstractmethod
+    def _set_known(self, *parameters: np.ndarray) -> None:
+        """Check and set the parameters ``known_names``, which are given as finite arrays."""
+
+    @abstractmethod
+    def _estimate(self, observations) -> None:
+        """Fit to rows that hold a value."""
+
+    def _ridge_for(self, n_columns: int, n_rows: float) -> float:
+        """The ridge; "auto" is strong where rows are few."""
+        return float(np.clip(n_columns / n_rows**2, self.least_ridge, 1.0)) if self.ridge == "auto" else self.ridge
+
+    def _keep_course(self, ascent: Ascent, standard: Standard, ridge: float) -> None:
+        """Keep how an iteration on standardised columns went, and warn if it stopped early."""
+        warn_unless_converged(ascent, self.max_iter)
+        self.ridge_, self._never_observed = ridge, standard.never_observed
+        self.log_likelihood_ = ascent.log_likelihood - standard.log_units
+        self.objective_ = ascent.objective - standard.log_units
+        self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
+
+    def _without_never_observed(self, X: np.ndarray) -> np.ndarray:
+        """A copy of ``X`` in one layout, with a constant in the columns that no training row had."""
+        rows = np.array(X, order="C")  # sums over rows then do not depend on the caller's layout
+        rows[:, self._never_observed] = self.mean_[self._never_observed]
+        return rows
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1]
