@@ -33,7 +33,7 @@ def mixed_table(n=200, gap_rate=0.2, seed=0):
 
 
 def mixed_imputer(**options):
-    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical": [3], "ordinal": [4], "random_state": 0}
+    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical_features": [3], "ordinal": [4], "random_state": 0}
     return gk.ChainedEquations(**(defaults | options))
 
 
@@ -227,11 +227,107 @@ def test_a_continuous_target_is_used_too():
 def test_frames_give_names_and_take_them():
     X, _, _ = mixed_table()
     frame = pd.DataFrame(X, columns=list("abcde"))
-    by_name = mixed_imputer(categorical=["d"], ordinal=["e"]).fit(frame)
+    by_name = mixed_imputer(categorical_features=["d"], ordinal=["e"]).fit(frame)
     assert by_name.kinds_ == ["numeric", "numeric", "binary", "categorical", "ordinal"]
-    assert_array_equal(by_name.transform_all(frame), mixed_imputer().fit(X).transform_all(X))
-    by_name.set_output(transform="pandas")
+    completed = by_name.transform_all(frame)
+    assert all(isinstance(table, pd.DataFrame) for table in completed)
+    assert_array_equal(np.stack(completed), mixed_imputer().fit(X).transform_all(X))
     assert list(by_name.transform(frame).columns) == list("abcde")
+    as_array = mixed_imputer().fit(X).set_output(transform="pandas").transform(X)
+    assert_array_equal(as_array, completed[0])
+
+
+def frame_of_every_kind(n=80, seed=0, gap_rate=0.2):
+    """Text, an unordered and an ordered category, truth values, whole numbers and numbers that depend on each other."""
+    random = np.random.default_rng(seed)
+    z = random.standard_normal(n)
+    three = np.clip(np.round(z + 1 + 0.3 * random.standard_normal(n)), 0, 2).astype(int)
+    columns = {
+        "number": z,
+        "whole": np.round(10 * z).astype(int),
+        "text": np.array(["a", "b", "c"])[three],
+        "category": np.array(["yes", "no"])[(z > 0).astype(int)],
+        "grade": np.array(["low", "middle", "high"])[three],
+        "truth": z + 0.1 * random.standard_normal(n) > 0,
+    }
+    gaps = random.random((n, 6)) < gap_rate
+    cells = {}
+    for k, (name, column) in enumerate(columns.items()):
+        cells[name] = column.astype(float if column.dtype.kind in "if" else object)
+        cells[name][gaps[:, k]] = None
+    frame = pd.DataFrame(cells, index=np.arange(n) + 1000)
+    frame["category"] = frame["category"].astype("category")
+    frame["grade"] = frame["grade"].astype(pd.CategoricalDtype(["low", "middle", "high"], ordered=True))
+    return frame, gaps
+
+
+KINDS = ["numeric", "numeric", "categorical", "binary", "ordinal", "binary"]
+
+
+def test_frames_with_categories_stay_frames():
+    frame, gaps = frame_of_every_kind()
+    before = frame.copy()
+    imputer = gk.ChainedEquations(n_imputations=3, n_sweeps=2, random_state=0)
+    completed = imputer.fit_transform_all(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    assert imputer.kinds_ == KINDS
+    for table in (*completed, *imputer.transform_all(frame)):
+        assert not table.isna().any().any()
+        pd.testing.assert_index_equal(table.index, frame.index)
+        for k, name in enumerate(frame):
+            assert table[name][~gaps[:, k]].tolist() == frame[name][~gaps[:, k]].tolist()
+        assert set(table["text"]) <= {"a", "b", "c"}
+        assert table["grade"].dtype == frame["grade"].dtype
+        assert table["category"].dtype == frame["category"].dtype
+    text = frame["text"].isna() & frame["grade"].notna()
+    same = [(t["text"].map({"a": 0, "b": 1, "c": 2}) == t["grade"].cat.codes)[text].mean() for t in completed]
+    assert np.mean(same) > 0.6  # what the other columns say, not a level at random
+
+
+def test_levels_unknown_at_fit_are_gaps_and_rows_do_not_meet():
+    frame, _ = frame_of_every_kind()
+    imputer = gk.ChainedEquations(n_imputations=2, n_sweeps=2, random_state=0).fit(frame)
+    new, _ = frame_of_every_kind(30, seed=1)
+    new["text"] = "zebra"
+    completed = imputer.transform(new)
+    assert set(completed["text"]) <= {"a", "b", "c"}
+    for i in (0, 7):
+        assert imputer.transform(new.iloc[i : i + 1]).iloc[0].tolist() == completed.iloc[i].tolist()
+
+
+def test_polars_frames_and_arrays_of_text_keep_their_form():
+    polars = pytest.importorskip("polars")
+    frame, _ = frame_of_every_kind()
+    imputer = gk.ChainedEquations(n_imputations=2, n_sweeps=2, random_state=0)
+    expected = clone(imputer).fit_transform(frame[["number", "text", "grade"]])
+    other = polars.DataFrame(
+        {
+            "number": polars.Series([None if v != v else v for v in frame["number"]]),
+            "text": polars.Series(frame["text"].tolist()),
+            "grade": polars.Series(
+                [None if v != v else v for v in frame["grade"].astype(object)],
+                dtype=polars.Enum(["low", "middle", "high"]),
+            ),
+        }
+    )
+    completed = clone(imputer).fit_transform(other)
+    assert isinstance(completed, polars.DataFrame)
+    assert completed.dtypes == other.dtypes
+    for name in expected:
+        assert completed[name].to_list() == expected[name].tolist()
+    cells = frame[["number", "text"]].to_numpy(object)
+    assert clone(imputer).fit_transform_all(cells).shape == (2, *cells.shape)
+    assert clone(imputer).fit_transform_all(cells).dtype == object
+
+
+def test_dates_and_undeclared_text_are_refused():
+    frame, _ = frame_of_every_kind()
+    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
+        gk.ChainedEquations().fit(frame.assign(day=pd.Timestamp("2020-01-01")))
+    with pytest.raises(ValueError, match="Column 'text' of X holds values that are not numbers"):
+        gk.ChainedEquations(categorical_features=["grade", "category", "truth"]).fit(frame)
+    with pytest.raises(ValueError, match="Column 'text' is categorical and cannot be ordinal too"):
+        gk.ChainedEquations(ordinal=["text"]).fit(frame)
 
 
 # --- the models ----------------------------------------------------------------------------------------------------
@@ -319,6 +415,7 @@ def test_chain_statistics_are_those_of_the_imputed_cells():
     assert np.isnan(imputer.chain_means_[:, :, 0]).all()
     for j in range(1, 5):
         cells = completed[:, gaps[:, j], j]
+        cells = np.searchsorted([1, 2, 5], cells) if j == 3 else cells  # of a category, the codes of its levels
         assert_allclose(imputer.chain_means_[:, -1, j], cells.mean(axis=1))
         assert_allclose(imputer.chain_variances_[:, -1, j], cells.var(axis=1, ddof=1))
 
@@ -375,12 +472,12 @@ def test_a_column_never_observed_is_filled_with_zero_and_a_warning_names_it():
     frame = pd.DataFrame(X, columns=list("abcde"))
     imputer = mixed_imputer()
     with pytest.warns(UserWarning, match="No value was observed in column 'a'"):
-        completed = imputer.fit_transform_all(frame)
+        completed = np.stack(imputer.fit_transform_all(frame))
     assert (completed[..., 0] == 0).all()
     assert imputer.kinds_[0] == "empty"
     _one, other = X[:1].copy(), X[:1].copy()
     other[0, 0] = 9.0
-    assert imputer.transform(pd.DataFrame(other, columns=list("abcde")))[0, 0] == 9.0  # an observed cell stays
+    assert imputer.transform(pd.DataFrame(other, columns=list("abcde"))).iloc[0, 0] == 9.0  # an observed cell stays
 
 
 def test_a_table_of_gaps_alone_is_refused():
@@ -415,12 +512,12 @@ def test_separated_categories_stay_finite():
     X = np.column_stack([x, np.floor(x), np.floor(x)])
     truth = X[::4, 1].copy()
     X[::4, 1:] = nan
-    completed = gk.ChainedEquations(categorical=[1], ordinal=[2], random_state=0).fit_transform_all(X)
+    completed = gk.ChainedEquations(categorical_features=[1], ordinal=[2], random_state=0).fit_transform_all(X)
     assert np.mean(completed[:, ::4, 1] == truth) > 0.8
     assert np.mean(completed[:, ::4, 2] == truth) > 0.8
 
 
-@pytest.mark.parametrize("kind", ["categorical", "ordinal", "binary"])
+@pytest.mark.parametrize("kind", ["categorical_features", "ordinal", "binary"])
 def test_a_category_seen_once_is_a_category(kind):
     random = np.random.default_rng(0)
     X = random.standard_normal((100, 2))
@@ -475,18 +572,19 @@ def test_units_do_not_matter(factor):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"n_imputations": 0}, "n_imputations must be a whole number"),
-        ({"n_sweeps": 1.5}, "n_sweeps must be a whole number"),
-        ({"numeric": "forest"}, "numeric must be one of"),
-        ({"sampling": "none"}, "sampling must be one of"),
-        ({"ridge": 0}, "ridge must be 'auto' or a positive number"),
-        ({"binary": "maybe"}, "binary must be 'auto'"),
-        ({"categorical": "d"}, "categorical must be a list of columns"),
+        ({"n_imputations": 0}, "'n_imputations' parameter .* must be an int in the range"),
+        ({"n_sweeps": 1.5}, "'n_sweeps' parameter .* must be an int in the range"),
+        ({"numeric": "forest"}, "'numeric' parameter .* must be a str among"),
+        ({"sampling": "none"}, "'sampling' parameter .* must be a str among"),
+        ({"ridge": 0}, "'ridge' parameter .* must be a str among {'auto'} or a float in the range"),
+        ({"binary": "maybe"}, "'binary' parameter .* must be a str among {'auto'} or an array-like"),
+        ({"categorical_features": "d"}, "'categorical_features' parameter .* must be a str among {'from_dtype'}"),
         ({"binary": [0]}, "Column 0 is declared binary but holds"),
-        ({"categorical": [9]}, "categorical holds column 9, but X has 5 columns"),
-        ({"categorical": ["z"]}, "names column 'z', but X has no column names"),
-        ({"categorical": [3], "ordinal": [3]}, "declared both categorical and ordinal"),
-        ({"predictors": "some"}, "predictors must be 'all', 'selected' or a matrix"),
+        ({"categorical_features": [9]}, "categorical_features names column 9, but X has 5 columns"),
+        ({"ordinal": [9]}, "There is no column 9 among the 5 columns"),
+        ({"categorical_features": ["z"]}, "categorical_features names column 'z', which X does not have"),
+        ({"categorical_features": [3], "ordinal": [3]}, "Column 3 is categorical and cannot be ordinal too"),
+        ({"predictors": "some"}, "'predictors' parameter .* must be a str among {'all', 'selected'}"),
         ({"predictors": np.ones((2, 2))}, "predictors must be 'all', 'selected' or a matrix"),
         ({"use_target": True}, "requires y"),
     ],

@@ -5,7 +5,7 @@ drawn at random, and sweeps over the columns: draw the parameters of the column'
 posterior, then draw its gaps given them. After some sweeps the gaps are a draw from their joint law, and m
 independent chains give m completed tables.
 
-What is new here is what happens afterwards. Each chain keeps its last parameters, a draw from their posterior,
+New rows can be completed too. Each chain keeps its last parameters, a draw from their posterior,
 and completes new rows by sweeping over them with these. A new row's random numbers are a hash of the seed and of
 the row itself, so its completion does not depend on the rows that come with it.
 """
@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,8 +28,9 @@ from gapkernel.compute.draws.streams import row_keys
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
-from gapkernel.imputation.predictors import METHODS, association, select_predictors
-from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors
+from gapkernel.tables import Schema, Table, read_labelled, read_table
+from gapkernel.tables.filling import fill_gaps
 
 
 class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -45,15 +48,17 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         gaps are many and donors few.
     n_donors : int, default=5
         Number of nearest rows among which predictive mean matching chooses.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. They get a multinomial regression, or a logistic one if they have two levels;
+        categories whose type is ordered get a continuation ratio model.
     binary : "auto" or list of int or str, default="auto"
-        Columns with two values, by number or by name; they get a logistic regression. "auto" takes every
+        Columns of numbers with two values, by number or by name; they get a logistic regression. "auto" takes every
         column whose observed values are exactly 0 and 1.
-    categorical : list of int or str, default=None
-        Columns whose values are names; they get a multinomial regression.
     ordinal : list of int or str, default=None
-        Columns whose values are ordered grades; they get a continuation ratio model.
+        Columns of numbers that are ordered grades; they get a continuation ratio model.
     use_target : bool, default=False
-        Let the target predict the gaps in `fit`. In new rows it is a gap like any other, and is never needed.
+        Whether the target predicts the gaps in `fit`. In new rows it is a gap like any other, and is never needed.
     predictors : {"all", "selected"} or array-like of bool of shape (n_features, n_features), default="all"
         Which columns (of the matrix) predict which (its rows). "selected" is the choice of `select_predictors`
         with ``mincor``, ``minpuc`` and ``correlation``.
@@ -84,6 +89,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     chain_means_, chain_variances_ : ndarray of shape (n_imputations, n_sweeps, n_features)
         Mean and variance of the imputed values after each sweep, NaN where a column has no gap. `ChainDisplay`
         plots them.
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -118,6 +125,26 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     (3, 2, 2)
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "n_imputations": [Interval(Integral, 1, None, closed="left")],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "numeric": [StrOptions({"linear", "pmm"})],
+        "n_donors": [Interval(Integral, 1, None, closed="left")],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "binary": [StrOptions({"auto"}), "array-like"],
+        "ordinal": ["array-like", None],
+        "use_target": ["boolean"],
+        "predictors": [StrOptions({"all", "selected"}), "array-like"],
+        "mincor": ["array-like", Real],
+        "minpuc": ["array-like", Real],
+        "correlation": [StrOptions(set(CORRELATIONS))],
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "sampling": [StrOptions({"proper", "plug-in", "expected"})],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         *,
@@ -125,8 +152,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         n_sweeps=5,
         numeric="linear",
         n_donors=5,
+        categorical_features="from_dtype",
         binary="auto",
-        categorical=None,
         ordinal=None,
         use_target=False,
         predictors="all",
@@ -143,8 +170,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.n_sweeps = n_sweeps
         self.numeric = numeric
         self.n_donors = n_donors
+        self.categorical_features = categorical_features
         self.binary = binary
-        self.categorical = categorical
         self.ordinal = ordinal
         self.use_target = use_target
         self.predictors = predictors
@@ -162,8 +189,8 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,), default=None
             The target, used only with ``use_target``.
 
@@ -174,84 +201,94 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._run(X, y)
         return self
 
-    def fit_transform(self, X, y=None) -> np.ndarray:
+    def fit_transform(self, X, y=None):
         """Fit, and complete the training rows as the first chain ended.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,), default=None
+            The target, used only with ``use_target``.
 
         Returns
         -------
-        completed : ndarray of shape (n_samples, n_features)
+        completed : ndarray or frame of shape (n_samples, n_features)
+            In the form of ``X``.
         """
-        X, states = self._run(X, y)
-        return self._filled(X, states[0])
+        table, states = self._run(X, y)
+        return fill_gaps(X, table, self._filled(table.values, states[0]))
 
-    def fit_transform_all(self, X, y=None) -> np.ndarray:
+    def fit_transform_all(self, X, y=None):
         """Fit, and complete the training rows as each chain ended.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,), default=None
+            The target, used only with ``use_target``.
 
         Returns
         -------
-        completed : ndarray of shape (n_imputations, n_samples, n_features)
+        completed : ndarray of shape (n_imputations, n_samples, n_features), or list of frames
+            One table for each chain, in the form of ``X``.
         """
-        X, states = self._run(X, y)
-        return np.stack([self._filled(X, state) for state in states])
+        table, states = self._run(X, y)
+        return _in_form_of(X, table, [self._filled(table.values, state) for state in states])
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X):
         """Complete new rows by the first chain.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap; a level that was not there in `fit` is one too.
 
         Returns
         -------
-        completed : ndarray of shape (n_samples, n_features)
+        completed : ndarray or frame of shape (n_samples, n_features)
+            In the form of ``X``.
         """
-        check_is_fitted(self)
-        X = numbers_of(read_table(self, X, reset=False), self)
-        return self._completed(X, self._chains[:1])[0]
+        table = self._new_table(X)
+        return fill_gaps(X, table, self._completed(table.values, self._chains[:1])[0])
 
-    def transform_all(self, X) -> np.ndarray:
+    def transform_all(self, X):
         """Complete new rows by every chain.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap; a level that was not there in `fit` is one too.
 
         Returns
         -------
-        completed : ndarray of shape (n_imputations, n_samples, n_features)
-            Always an array, whatever `set_output` says.
+        completed : ndarray of shape (n_imputations, n_samples, n_features), or list of frames
+            One table for each chain, in the form of ``X``, whatever `set_output` was called with.
         """
-        check_is_fitted(self)
-        X = numbers_of(read_table(self, X, reset=False), self)
-        return self._completed(X, self._chains)
+        table = self._new_table(X)
+        return _in_form_of(X, table, self._completed(table.values, self._chains))
 
-    def _run(self, X, y) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Fit all chains; the checked table and the codes that each chain ended with."""
-        self._check_parameters()
+    def _new_table(self, X) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, reset=False, schema=self.schema_)
+
+    def _run(self, X, y) -> tuple[Table, list[np.ndarray]]:
+        """Fit all chains; the table as it was read, and the codes that each chain ended with."""
+        self._validate_params()
         if self.use_target:
-            X, y = read_labelled(self, X, y, categorical_features=None)
-            X = X.values
+            table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
+            joint = _with_target(table, y)
         else:
-            X, y = numbers_of(read_table(self, X, reset=True, categorical_features=None), self), None
-        if np.isnan(X).all():
-            raise ValueError("X has no observed value in any row, so nothing can be learnt from it.")
-        names = getattr(self, "feature_names_in_", None)
-        kinds = declared_kinds(X, names, binary=self.binary, categorical=self.categorical, ordinal=self.ordinal)
-        table, kinds = (X, kinds) if y is None else self._with_target(X, y, kinds)
-        coding = Coding.learn(table, kinds)
-        self._warn_of_empty(coding.kinds, names)
-        codes = coding.encode(table)
-        predictors = self._resolve_predictors(table, X.shape[1])
+            table = joint = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        if table.missing.all():
+            raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
+        n_columns = table.shape[1]
+        kinds = declared_kinds(joint, self.binary, self.categorical_features, self.ordinal)
+        coding = Coding.learn(joint.values, kinds)
+        _warn_of_empty(coding.kinds, table.schema)
+        codes = coding.encode(joint.values)
+        predictors = self._resolve_predictors(joint.values, n_columns)
         plan = sweeps.Plan(
             coding=coding,
             observed=[np.sort(column[~np.isnan(column)]) for column in codes.T],
@@ -268,19 +305,10 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ended = list(tracked(parallel(jobs), self.n_imputations, "chains", self.verbose))
 
         self._plan, self._chains = plan, [chain for chain, _ in ended]
-        self.kinds_ = coding.kinds[: X.shape[1]]
-        self.predictors_ = predictors
-        self.chain_means_ = np.stack([chain.means[:, : X.shape[1]] for chain in self._chains])
-        self.chain_variances_ = np.stack([chain.variances[:, : X.shape[1]] for chain in self._chains])
-        return X, [state for _, state in ended]
-
-    @staticmethod
-    def _with_target(X, y, kinds):
-        """The table with the target as its last column, and the kinds of its columns."""
-        if type_of_target(y).startswith("continuous"):
-            return np.column_stack([X, y]), [*kinds, "numeric"]
-        classes, codes = np.unique(y, return_inverse=True)
-        return np.column_stack([X, codes]), [*kinds, "binary" if len(classes) == 2 else "categorical"]
+        self.schema_, self.kinds_, self.predictors_ = table.schema, coding.kinds[:n_columns], predictors
+        self.chain_means_ = np.stack([chain.means[:, :n_columns] for chain in self._chains])
+        self.chain_variances_ = np.stack([chain.variances[:, :n_columns] for chain in self._chains])
+        return table, [state for _, state in ended]
 
     def _resolve_predictors(self, table: np.ndarray, d: int) -> np.ndarray:
         """Which columns predict which, the target included."""
@@ -326,37 +354,36 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             out[rows, j] = coding.decode(state[rows, j], j)
         return out
 
-    def _check_parameters(self) -> None:
-        for name in ("n_imputations", "n_sweeps", "n_donors"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number from 1 up, got {value!r}.")
-        for name, words in (
-            ("numeric", ("linear", "pmm")),
-            ("sampling", ("proper", "plug-in", "expected")),
-            ("correlation", METHODS),
-        ):
-            if getattr(self, name) not in words:
-                raise ValueError(f"{name} must be one of {words}, got {getattr(self, name)!r}.")
-        if self.ridge != "auto" and not (isinstance(self.ridge, Real) and float(self.ridge) > 0):
-            raise ValueError(f"ridge must be 'auto' or a positive number, got {self.ridge!r}.")
-
-    @staticmethod
-    def _warn_of_empty(kinds, names) -> None:
-        empty = [
-            str(j) if names is None or j >= len(names) else repr(str(names[j]))
-            for j, k in enumerate(kinds)
-            if k == "empty"
-        ]
-        if empty:
-            warnings.warn(
-                f"No value was observed in column {', '.join(empty)} of X: its gaps are filled with 0 and it predicts "
-                f"nothing. Drop the column to silence this.",
-                UserWarning,
-                stacklevel=4,
-            )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _with_target(table: Table, y: np.ndarray) -> Table:
+    """The table with the target as its last column; classes are levels."""
+    levels = None
+    if not type_of_target(y).startswith("continuous"):
+        classes, y = np.unique(y, return_inverse=True)
+        levels = tuple(classes.tolist())
+    known = table.schema
+    names = None if known.names is None else (*known.names, "y")
+    schema = Schema((*known.levels, levels), (*known.ordered, False), names)
+    return Table(np.column_stack([table.values, y]), schema)
+
+
+def _in_form_of(X, table: Table, completed):
+    """Completed cells as the caller passed the rows: one array, or a list of frames or tables."""
+    tables = [fill_gaps(X, table, values) for values in completed]
+    return np.stack(tables) if isinstance(tables[0], np.ndarray) else tables
+
+
+def _warn_of_empty(kinds, schema: Schema) -> None:
+    empty = [schema.label(j) for j in range(len(schema.levels)) if kinds[j] == "empty"]
+    if empty:
+        warnings.warn(
+            f"No value was observed in column {', '.join(empty)} of X: its gaps are filled with 0 and it predicts "
+            f"nothing. Drop the column to silence this.",
+            UserWarning,
+            stacklevel=4,
+        )

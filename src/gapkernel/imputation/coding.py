@@ -7,12 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from gapkernel.tables import Schema, Table
+
 DISCRETE = ("binary", "categorical", "ordinal")
 
 
 @dataclass(frozen=True)
 class Coding:
-    """What was learnt about each column of a table.
+    """What was learned about each column of a table.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
     In the design a column takes no place (constant, or never observed), one (numeric, binary, ordinal), or one
@@ -28,6 +30,7 @@ class Coding:
     blocks : list of slice
         The places of each column in the design; place 0 is the intercept.
     centre, spread : ndarray of shape (n_places,)
+        Mean and deviation of each place over the observed cells.
     """
 
     kinds: list[str]
@@ -124,52 +127,37 @@ def _width(kind: str, levels) -> int:
     return 0 if kind in ("constant", "empty") else 1
 
 
-def declared_kinds(X: np.ndarray, names, *, binary, categorical, ordinal) -> list[str]:
-    """The kind of each column, as the parameters of `ChainedEquations` declare it."""
-    kinds = ["numeric"] * X.shape[1]
-    lists = {"categorical": categorical, "ordinal": ordinal}
-    if isinstance(binary, str):
-        if binary != "auto":
-            raise ValueError(f"binary must be 'auto' or a list of columns, got {binary!r}.")
-    else:
-        lists["binary"] = binary
-    for kind, columns in lists.items():
-        if isinstance(columns, str):
-            raise ValueError(f"{kind} must be a list of columns, got {columns!r}. Write [{columns!r}] for one column.")
-        for column in [] if columns is None else columns:
-            j = column_index(column, names, X.shape[1], kind)
-            if kinds[j] != "numeric":
-                raise ValueError(
-                    f"Column {column!r} is declared both {kinds[j]} and {kind}. Leave it in one list only."
-                )
-            kinds[j] = kind
-    for j in range(X.shape[1]):
-        values = np.unique(X[~np.isnan(X[:, j]), j])
+def declared_kinds(table: Table, binary, categorical, ordinal) -> list[str]:
+    """The kind of each column: what its type says, and what the parameters of `ChainedEquations` declare."""
+    schema = table.schema
+    kinds = np.where(schema.ordered, "ordinal", np.where(schema.categorical, "categorical", "numeric")).astype(object)
+    kinds[_listed(categorical, schema)] = "categorical"
+    kinds[_listed(binary, schema)] = "binary"
+    for j in _listed(ordinal, schema):
+        if kinds[j] not in ("numeric", "ordinal"):
+            raise ValueError(
+                f"Column {schema.label(j)} is {kinds[j]} and cannot be ordinal too. Leave it out of ordinal; levels "
+                f"have an order if their type does, such as pandas.CategoricalDtype(levels, ordered=True)."
+            )
+        kinds[j] = "ordinal"
+    for j, column in enumerate(table.values.T):
+        values = np.unique(column[~np.isnan(column)])
         if kinds[j] == "binary" and len(values) > 2:
             raise ValueError(
-                f"Column {_label(j, names)} is declared binary but holds {len(values)} different values. "
-                f"Declare it categorical, or leave it out of binary."
+                f"Column {schema.label(j)} is declared binary but holds {len(values)} different values. "
+                f"Declare it in categorical_features, or leave it out of binary."
             )
-        if isinstance(binary, str) and kinds[j] == "numeric" and len(values) == 2 and (values == [0, 1]).all():
-            kinds[j] = "binary"
-        if kinds[j] == "categorical" and len(values) == 2:
-            kinds[j] = "binary"  # the same model, with the faster fit
-    return kinds
+        auto = isinstance(binary, str) and kinds[j] == "numeric" and len(values) == 2 and (values == [0, 1]).all()
+        if auto or (kinds[j] == "categorical" and len(values) == 2):
+            kinds[j] = "binary"  # for categories the same model, with the faster fit
+    return kinds.tolist()
 
 
-def column_index(column, names, n_columns: int, parameter: str) -> int:
-    """The place of a column given by name or by number."""
-    if isinstance(column, str):
-        if names is None:
-            raise ValueError(f"{parameter} names column {column!r}, but X has no column names. Give its number.")
-        found = np.flatnonzero(np.asarray(names) == column)
-        if not len(found):
-            raise ValueError(f"{parameter} names column {column!r}, which X does not have.")
-        return int(found[0])
-    if not -n_columns <= column < n_columns:
-        raise ValueError(f"{parameter} holds column {column}, but X has {n_columns} columns.")
-    return int(column) % n_columns
-
-
-def _label(j: int, names) -> str:
-    return repr(str(names[j])) if names is not None else str(j)
+def _listed(columns, schema: Schema) -> list[int]:
+    """The places of columns given by name, by number or by a mask; a word such as "auto" names none."""
+    if columns is None or isinstance(columns, str):
+        return []
+    given = np.asarray(columns)
+    return (
+        np.flatnonzero(given).tolist() if given.dtype == bool else [schema.index(column) for column in given.tolist()]
+    )

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from gapkernel.missingness import pairs
 
-METHODS = ("kendall", "pearson", "spearman")
+CORRELATIONS = ("kendall", "pearson", "spearman")
 
 
 def usable_cases(X) -> np.ndarray:
@@ -88,8 +88,8 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
 
 def association(X: np.ndarray, method: str, include_response: bool = True) -> np.ndarray:
     """Absolute pairwise correlation of targets (rows) and predictors (columns), 0 where undefined."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
+    if method not in CORRELATIONS:
+        raise ValueError(f"method must be one of {CORRELATIONS}, got {method!r}.")
     strength = np.abs(pairwise_correlation(X, X, method))
     if include_response:
         response = 1.0 - np.isnan(X)

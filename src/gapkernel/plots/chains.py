@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.imputation.coding import column_index
 from gapkernel.plots.drawing import pyplot
 
 
@@ -56,12 +55,12 @@ class ChainDisplay:
         display : ChainDisplay
         """
         check_is_fitted(estimator)
-        names = getattr(estimator, "feature_names_in_", None)
+        names = estimator.schema_.names
         incomplete = np.flatnonzero(~np.isnan(estimator.chain_means_).all(axis=(0, 1))).tolist()
         if columns is None:
             wanted = incomplete
         else:
-            wanted = [column_index(column, names, estimator.n_features_in_, "columns") for column in columns]
+            wanted = [estimator.schema_.index(column) for column in columns]
             without = sorted(set(wanted) - set(incomplete))
             if without:
                 raise ValueError(f"columns holds {without}, which had no gaps in fit. Leave them out.")
