@@ -15,7 +15,7 @@ X = np.array([[1.0, 0.0, 2.0], [nan, 1.0, 4.0], [3.0, nan, 4.0], [5.0, 1.0, nan]
 
 
 def columns(name, **options):
-    return baseline(name, categorical=[1], scale=False, **options).fit_transform(X)
+    return baseline(name, categorical_features=[1], scale=False, **options).fit_transform(X)
 
 
 def test_mean_and_mode():
@@ -52,9 +52,9 @@ def test_every_baseline_ends_in_an_estimator_and_meets_new_gaps(name):
     table = pd.DataFrame(random.standard_normal((60, 3)) + y[:, None], columns=list("abc"))
     table["d"] = random.integers(0, 3, 60).astype(float)
     gappy = table.mask(random.random(table.shape) < 0.2)
-    model = baseline(name, SVC(), categorical=["d"]).fit(gappy, y)
+    model = baseline(name, SVC(), categorical_features=["d"]).fit(gappy, y)
     assert model.score(gappy, y) > 0.6
-    complete = baseline(name, SVC(), categorical=["d"]).fit(table, y)
+    complete = baseline(name, SVC(), categorical_features=["d"]).fit(table, y)
     assert len(complete.predict(gappy)) == 60
 
 

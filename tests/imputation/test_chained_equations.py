@@ -303,7 +303,7 @@ def test_polars_frames_and_arrays_of_text_keep_their_form():
     other = polars.DataFrame(
         {
             "number": polars.Series([None if v != v else v for v in frame["number"]]),
-            "text": polars.Series(frame["text"].tolist()),
+            "text": polars.Series([v if isinstance(v, str) else None for v in frame["text"]]),
             "grade": polars.Series(
                 [None if v != v else v for v in frame["grade"].astype(object)],
                 dtype=polars.Enum(["low", "middle", "high"]),

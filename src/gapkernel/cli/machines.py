@@ -100,14 +100,14 @@ def _after_filling(rule: str):
         machine = PlainSVC() if classes else PlainSVR(epsilon=EPSILON)
         scores = []
         for train, test in cv.split(X, y):
-            filler = baseline(rule, categorical=categorical).fit(X.iloc[train])
+            filler = baseline(rule, categorical_features=categorical).fit(X.iloc[train])
             seen, new = filler.transform(X.iloc[train]), filler.transform(X.iloc[test])
             scores.append([
                 machine.set_params(**one).fit(seen, target[train]).score(new, target[test]) for one in candidates
             ])  # fmt: skip
         means = np.mean(scores, axis=0)
         settings = candidates[int(means.argmax())]
-        filled = baseline(rule, machine.set_params(**settings), categorical=categorical)
+        filled = baseline(rule, machine.set_params(**settings), categorical_features=categorical)
         return Choice(_on_its_scale(problem, filled), settings, float(means.max()))
 
     return choose
@@ -185,14 +185,15 @@ RIVALS = {
         "mean + indicator SVM",
         "mean + ind.",
         _after_filling("mean_indicator"),
-        'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}{epsilon}), categorical={categorical})',
+        'gk.imputation.baseline("mean_indicator", {S}(C={C}, gamma={gamma}{epsilon}), '
+        "categorical_features={categorical})",
         ours=False,
     ),
     "iterative": Machine(
         "IterativeImputer SVM",
         "iterative",
         _after_filling("iterative"),
-        'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}{epsilon}), categorical={categorical})',
+        'gk.imputation.baseline("iterative", {S}(C={C}, gamma={gamma}{epsilon}), categorical_features={categorical})',
         ours=False,
     ),
     "boosting": Machine(

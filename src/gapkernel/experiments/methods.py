@@ -120,7 +120,9 @@ class FillingMethod(Method):
     rule: str = "mean"
 
     def estimator(self, setting, categorical=()):
-        return baseline(self.rule, CompleteSVC(C=setting["C"], gamma=setting["gamma"]), categorical=list(categorical))
+        return baseline(
+            self.rule, CompleteSVC(C=setting["C"], gamma=setting["gamma"]), categorical_features=list(categorical)
+        )
 
     def predictions(self, X, y, new, settings):
         filler = baseline(self.rule).fit(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import narwhals as nw
 import numpy as np
 
-from gapkernel.tables.columns import CATEGORICAL_DTYPES, Columns
+from gapkernel.tables.columns import Columns
 from gapkernel.tables.table import Schema, Table
 
 
@@ -51,5 +51,5 @@ def _series(series: nw.Series, gaps: np.ndarray, filled, dtype) -> nw.Series:
     cells = np.array(series.to_list(), dtype=object)
     cells[gaps] = filled
     plain = nw.new_series(series.name, cells.tolist(), dtype=dtype, backend=series.implementation)
-    keeps = dtype is None and isinstance(series.dtype, CATEGORICAL_DTYPES)
+    keeps = dtype is None and isinstance(series.dtype, nw.Categorical | nw.Enum)
     return plain.cast(series.dtype) if keeps else plain

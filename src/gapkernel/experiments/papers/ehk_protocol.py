@@ -119,7 +119,7 @@ def loss_table(task: Task, grid: EHKGrid, X, y, train, test, only=None) -> np.nd
 def _rbf(rule: str) -> Callable[..., Matrices]:
     def matrices(grid: EHKGrid, regression: bool, train, test) -> Matrices:
         categorical = [c for c in train if train[c].dtype.kind not in "fi"]
-        filler = baseline(rule, categorical=categorical).fit(_plain(train, categorical))
+        filler = baseline(rule, categorical_features=categorical).fit(_plain(train, categorical))
         here, there = (filler.transform(_plain(part, categorical)) for part in (train, test))
         for gamma in grid.gamma:
             yield rbf_kernel(here, gamma=gamma), rbf_kernel(there, here, gamma=gamma)

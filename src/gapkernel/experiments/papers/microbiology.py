@@ -91,7 +91,7 @@ class FoldOfTable1:
         levels = [len(np.unique(column[~np.isnan(column)])) for column in X.T]
         return ChainedEquations(
             n_imputations=self.n_imputations,
-            categorical=[k for k, n in enumerate(levels) if n > 2],
+            categorical_features=[k for k, n in enumerate(levels) if n > 2],
             use_target=True,
             predictors="selected",
             random_state=seed % 2**31,
