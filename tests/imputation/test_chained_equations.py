@@ -584,7 +584,7 @@ def test_units_do_not_matter(factor):
         ({"ordinal": [9]}, "There is no column 9 among the 5 columns"),
         ({"categorical_features": ["z"]}, "categorical_features names column 'z', which X does not have"),
         ({"categorical_features": [3], "ordinal": [3]}, "Column 3 is categorical and cannot be ordinal too"),
-        ({"predictors": "some"}, "'predictors' parameter .* must be a str among {'all', 'selected'}"),
+        ({"predictors": "some"}, "'predictors' parameter .* must be a str among"),
         ({"predictors": np.ones((2, 2))}, "predictors must be 'all', 'selected' or a matrix"),
         ({"use_target": True}, "requires y"),
     ],

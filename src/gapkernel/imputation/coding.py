@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from gapkernel.compute.standardise import standard_of
 from gapkernel.tables import Schema, Table
 
 DISCRETE = ("binary", "categorical", "ordinal")
@@ -44,21 +45,14 @@ class Coding:
     @classmethod
     def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:
         """The coding of a table; ``declared`` are the kinds of its columns, if they vary."""
-        kinds, levels = [], []
-        location, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        for j, kind in enumerate(declared):
-            values = np.unique(X[~np.isnan(X[:, j]), j])
-            kinds.append("empty" if len(values) == 0 else "constant" if len(values) == 1 else kind)
-            levels.append(values if kinds[j] in DISCRETE else np.empty(0))
-            if kinds[j] == "constant":
-                location[j] = values[0]
-            elif kinds[j] == "numeric":
-                observed = X[~np.isnan(X[:, j]), j]
-                largest = np.abs(observed).max()  # in units of it, squares cannot overflow
-                location[j], scale[j] = largest * np.mean(observed / largest), largest * np.std(observed / largest)
-                if not scale[j] > 1e-13 * largest:  # nothing but rounding: a constant
-                    kinds[j] = "constant"
-                    location[j], scale[j] = observed[0], 1.0
+        standard = standard_of(X)
+        location, scale = standard.location, standard.scale
+        levels = [np.unique(column[~np.isnan(column)]) for column in X.T]
+        kinds = [
+            "empty" if len(known) == 0 else "constant" if not live else kind
+            for kind, known, live in zip(declared, levels, standard.live, strict=True)
+        ]
+        levels = [known if kind in DISCRETE else known[:0] for kind, known in zip(kinds, levels, strict=True)]
         widths = [_width(kind, known) for kind, known in zip(kinds, levels, strict=True)]
         starts = np.concatenate([[1], 1 + np.cumsum(widths)]).astype(int)
         blocks = [slice(a, b) for a, b in pairwise(starts.tolist())]
