@@ -257,10 +257,10 @@ def test_one_width_is_a_list_of_one(gamma):
 
 
 def test_a_refit_that_fails_leaves_nothing_behind(monkeypatch):
-    def failing(self, training, laws):
+    def failing(self, training, laws, solver):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(gk.SVC, "_train", failing)
+    monkeypatch.setattr(gk.SVC, "_learn", failing)
     X, y, _ = problem()
     machine = gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2)
     with pytest.raises(MemoryError):

@@ -1,7 +1,6 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
 from gapkernel.estimators.cccp import CCCPClassifier
-from gapkernel.estimators.cross_validated import SVCCV, SVRCV, KernelRidgeCV
 from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
@@ -11,8 +10,10 @@ from gapkernel.estimators.one_class import OneClassSVM
 from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.process import GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.ridge_cv import KernelRidgeCV
 from gapkernel.estimators.robust import RobustSVC
 from gapkernel.estimators.svm import SVC, SVR
+from gapkernel.estimators.svm_cv import SVCCV, SVRCV
 
 __all__ = [
     "SVC",

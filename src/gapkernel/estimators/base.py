@@ -1,12 +1,13 @@
-"""What all kernel machines share: from a table to laws, and from names to objects."""
+"""Kernel machines: fit and predict, written once. Read the table, find the laws of its rows, solve, keep."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
@@ -14,8 +15,10 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Heterogeneous
 from gapkernel.kernels.base import Rows
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows
-from gapkernel.tables import Schema, Table, read_table
+from gapkernel.solvers.base import Folds, Solution, Solver
+from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,
@@ -25,66 +28,87 @@ KERNELS: dict[str, type[Kernel]] = {
     "karma": Karma,
 }
 
+TARGETS: dict[str, dict[str, Any]] = {
+    "classes": {},
+    "number": {"y_numeric": True},
+    "numbers": {"y_numeric": True, "multi_output": True},
+}
+"""The kinds of targets, and scikit-learn's options for checking them."""
 
-class Training(NamedTuple):
-    """What a machine learns from, after every check."""
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a kernel machine learns from, after every check.
+
+    Attributes
+    ----------
+    table : Table
+    y : ndarray or None
+        The targets as the solver takes them: numbers, the places of the classes, or None without targets.
+    weight : ndarray or None
+        Positive weights; rows of weight zero are left out.
+    kept : ndarray
+        The places of these rows in what the user gave.
+    classes : ndarray or None
+    folds : list or None
+        Pairs of places among these rows, to learn from and to leave out, by which a search calibrates intervals.
+    """
 
     table: Table
     y: Any
     weight: np.ndarray | None
     kept: np.ndarray
-    """The places of these rows in what the user gave; a machine may leave rows of weight zero out."""
-    splits: list | None = None
-    """Pairs of training and test places in what the user gave, of a search over settings."""
+    classes: np.ndarray | None = None
+    folds: Folds | None = None
 
 
 class Laws(NamedTuple):
-    """What a fit begins with."""
+    """A fitted density, the kernel with numbers in place of words, and the laws of the training rows."""
 
     density: Density
     kernel: Kernel
     rows: Rows
 
 
-class KernelMachine(AnswersInParts, BaseEstimator):
-    """Base of the estimators: from a table with gaps to laws.
+class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
+    """An estimator with a kernel and a density, which turns rows into laws.
 
-    Parameters ``kernel``, ``gamma``, ``density``; machines for mixed tables also have ``categorical_features`` and
-    ``indicator``.
+    Parameters ``kernel``, ``gamma``, ``density``, ``categorical_features`` and ``indicator``.
     """
 
+    kernel: Any
+    gamma: Any
+    density: Any
+    categorical_features: Any = None
     indicator: bool | Missingness = False
+    density_: Any
 
-    def _fit_laws(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True) -> Laws:
-        """Fit density and kernel to a checked table, and turn its rows into laws; nothing is kept yet."""
-        density, rows = self._fit_density(X, sample_weight, needs_gram=needs_gram)
-        return Laws(density, self._fit_kernel(density, rows), rows)
+    _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
-    def _fit_density(self, X: Table | np.ndarray, sample_weight=None, *, needs_gram: bool = True):
-        """The density of a checked table, and the laws of its rows under it."""
-        table = X if isinstance(X, Table) else Table(X, Schema.of_numbers(X.shape[1]))
+    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
+        """Density and kernel of a checked table, and the laws of its rows; nothing is kept yet."""
+        kernel = self._kernel()
+        density, rows = self._fit_density(table, weight, kernel, needs_gram=needs_gram)
+        return Laws(density, kernel.resolve(density, rows), rows)
+
+    def _fit_density(self, table: Table, weight: np.ndarray | None, kernel: Kernel, *, needs_gram: bool = True):
+        """The density that suits a kernel, fitted, and the laws of its rows."""
         if needs_gram:
             check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
-        kernel = resolve_kernel(self.kernel, self.gamma)
-        indicator = resolve_indicator(self.indicator)
-        density = make_density(self.density, kernel, table.schema, len(table)).fit(table, sample_weight=sample_weight)
-        rows = density.condition(table)
+        density = make_density(self.density, kernel, table.schema, len(table)).fit(table, sample_weight=weight)
+        rows = self._condition(density, table)
         if not kernel.compares(rows.kind):
             raise ValueError(
                 f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
             )
-        return density, rows if indicator is None else MaskedRows(rows, table.missing)
+        return density, rows
 
-    def _fit_kernel(self, density, rows: Rows) -> Kernel:
-        """The kernel with numbers in place of words."""
-        kernel, indicator = resolve_kernel(self.kernel, self.gamma), resolve_indicator(self.indicator)
-        return (kernel if indicator is None else Masked(kernel, indicator)).resolve(density, rows)
-
-    def _weights_of(self, table: Table | np.ndarray, sample_weight) -> np.ndarray | None:
-        """``sample_weight`` as an array; None stays None, which solvers take as all ones."""
-        if sample_weight is None:
-            return None
-        return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    def _kernel(self) -> Kernel:
+        """The kernel object, with words in it that mean numbers once there is a density."""
+        kernel = resolve_kernel(self.kernel, self.gamma)
+        if not self.indicator:
+            return kernel
+        return Masked(kernel, clone(self.indicator) if isinstance(self.indicator, Missingness) else Missingness())
 
     def _laws(self, X) -> Rows:
         """The laws of new rows."""
@@ -92,15 +116,98 @@ class KernelMachine(AnswersInParts, BaseEstimator):
         return self._condition(self.density_, X)
 
     def _condition(self, density, X) -> Rows:
-        """The laws of new rows under a density."""
+        """The laws of rows under a density."""
         table = read_table(self, X, reset=False, schema=density.schema_)
         rows = density.condition(table)
-        return rows if resolve_indicator(self.indicator) is None else MaskedRows(rows, table.missing)
+        return MaskedRows(rows, table.missing) if self.indicator else rows
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+
+class KernelMachine(KernelEstimator):
+    """An estimator that learns by a kernel on laws.
+
+    A subclass names the kind of its target and makes its `Solver`; it overrides `_learn` if it needs more than a Gram
+    matrix.
+    """
+
+    _target: ClassVar[str | None] = None
+    _remembered: tuple[Any, np.ndarray] | None = None
+    """A table and its decision values, which a search has computed with those of other candidates."""
+
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        """Fit density, kernel and coefficients.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,), or (n_samples, n_targets) where the estimator takes several targets
+            Classes or values; ignored by an estimator without targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the coefficients, and in the density (and so in gamma="scale"). A weight of zero
+            leaves a row out.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        training = self._training(*self._read(X, y, sample_weight))
+        solver = self._solver(training)  # refuses wrong parameters before any work is done
+        return self._learn(training, self._fit_laws(training.table, training.weight), solver)
+
+    def _check_parameters(self) -> None:
+        """Refuse wrong parameters, but for those that the solver, the kernel and the density check."""
+        self._validate_params()
+
+    def _read(self, X, y, sample_weight) -> tuple[Table, Any, np.ndarray | None]:
+        """The table, its targets and its weights, checked."""
+        options = {"categorical_features": self.categorical_features}
+        if self._target is None:
+            table, y = read_table(self, X, reset=True, **options), None
+        else:
+            table, y = read_labelled(self, X, y, **options, **TARGETS[self._target])
+        return table, y, read_weight(sample_weight, table)
+
+    def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
+        """The rows of positive weight, and the classes among them."""
+        kept, classes = np.arange(len(table)), None
+        if weight is not None:
+            kept = np.flatnonzero(weight)
+            if not len(kept):
+                raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+            table, y, weight = table[kept], None if y is None else y[kept], weight[kept]
+        if self._target == "classes":
+            classes, y = read_classes(y)
+        return Training(table, y, weight, kept, classes)
+
+    def _solver(self, training: Training) -> Solver:
+        """The solver with this estimator's parameters."""
+        raise NotImplementedError
+
+    def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
+        """Solve, and keep what was learned."""
+        gram = laws.kernel.gram(laws.rows)
+        solution = solver.solve(gram, training.y, training.weight)
+        self._calibrate(training, solver, gram)
+        return self._keep(training, laws, solution)
+
+    def _calibrate(self, training: Training, solver: Solver, gram: np.ndarray) -> None:
+        """What else there is to learn from the Gram matrix: nothing, unless there are intervals."""
+
+    def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:
+        """Fitted attributes; of the training rows only those with a coefficient stay."""
+        if training.classes is not None:
+            self.classes_ = training.classes
+        self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows.take(solution.kept)
+        self._weights, self._intercept = solution.weights, solution.intercept
+        return self
+
+    def _values(self, X) -> np.ndarray:
+        """Decision values of new rows, (n_rows, n_outputs)."""
+        if self._remembered is not None and X is self._remembered[0]:
+            return self._remembered[1]
+        rows = self._laws(X)
+        return self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
 
 
 def resolve_kernel(kernel, gamma) -> Kernel:
@@ -116,12 +223,3 @@ def resolve_kernel(kernel, gamma) -> Kernel:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
     named = KERNELS[kernel]()
     return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
-
-
-def resolve_indicator(indicator) -> Missingness | None:
-    """The kernel on gaps from False, True or an object."""
-    if isinstance(indicator, Missingness):
-        return clone(indicator)
-    if isinstance(indicator, bool | np.bool_):
-        return Missingness() if indicator else None
-    raise ValueError(f"indicator must be False, True or a gapkernel.kernels.Missingness, got {indicator!r}.")

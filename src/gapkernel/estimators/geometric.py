@@ -14,7 +14,7 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.kernels.observed_columns import NAMES, Skipping
 from gapkernel.rows import Patterns
 from gapkernel.solvers.geometric import alternate, largest_margin
-from gapkernel.solvers.libsvm import machine
+from gapkernel.solvers.libsvm import Classification
 from gapkernel.tables import numbers_of, read_labelled, read_table
 from gapkernel.tables.part_by_part import AnswersInParts
 
@@ -206,7 +206,7 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
 
     def _keep_machines(self, values, seen, targets, variance) -> None:
         """Train by SVMs: the alternating scheme, or one round of it."""
-        solver = machine("SVC", C=self.C, tol=self.tol)
+        solver = Classification(C=self.C, tol=self.tol)
         gamma = (1.0 / (values.shape[1] * variance) if variance > 0 else 1.0) if self.gamma == "scale" else self.gamma
         kernel = Skipping(self.kernel, gamma, self.coef0, self.degree)
         column_scales = np.ones(values.shape[1])

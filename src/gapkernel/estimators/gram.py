@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gapkernel.estimators.base import KernelMachine
+from gapkernel.estimators.base import KernelEstimator
 from gapkernel.tables import read_table
 
 
-class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):
+class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Kernel matrix of rows with gaps.
 
     Put it before any machine with ``kernel="precomputed"``: KernelPCA, SpectralClustering, NuSVC, and so on.

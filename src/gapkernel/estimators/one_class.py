@@ -2,39 +2,76 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from gapkernel.estimators.support import SupportVectorMachine
-from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.tables import read_table
+from gapkernel.estimators.base import Laws, Training
+from gapkernel.estimators.svm import SupportVectorMachine
+from gapkernel.solvers import libsvm
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """Novelty detection on rows with gaps, at fit and at predict.
 
-    On complete data it equals `sklearn.svm.OneClassSVM`. See `SVC` for the kernel, the density and the attributes.
+    A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
+    SVM finds where most of the laws lie. On complete data it equals `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
+        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-    shrinking, tol, cache_size, verbose, max_iter
-        As in `sklearn.svm.OneClassSVM`.
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    shrinking : bool, default=True
+        Whether libsvm leaves settled rows aside while it iterates.
+    tol : float, default=1e-3
+        Tolerance at which libsvm stops.
+    cache_size : float, default=200
+        Memory of libsvm's cache, in MB.
+    verbose : bool, default=False
+        Whether libsvm prints its progress.
+    max_iter : int, default=-1
+        Most iterations of libsvm; -1 is no limit.
 
     Attributes
     ----------
     offset_ : ndarray of shape (1,)
         ``decision_function = score_samples - offset_``.
-    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
-        As in `SVC`.
+    density_ : density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
+    rows_ : Rows
+        The laws of the support rows.
+    support_ : ndarray of shape (n_support,)
+        Places of the support rows among the training rows.
+    n_support_ : ndarray
+        Number of support rows.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support rows, as in scikit-learn.
+    intercept_ : ndarray of shape (1,)
+    fit_status_ : int
+        0 if libsvm converged, 1 if it stopped at ``max_iter``.
+    n_iter_ : int
+        Iterations of libsvm.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
 
     Examples
     --------
@@ -72,36 +109,48 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X, y=None, sample_weight=None) -> OneClassSVM:
-        """Fit the machine.
+    def score_samples(self, X) -> np.ndarray:
+        """How ordinary each row is; higher is more ordinary.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : Ignored
-        sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
         -------
-        self : OneClassSVM
+        scores : ndarray of shape (n_samples,)
         """
-        X = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        kept, weight = self._weighted_rows(X, sample_weight)
-        solver = machine("OneClassSVM", **self._libsvm("nu"))
-        laws = self._fit_laws(X[kept], weight)
-        self._keep(laws, solve(solver, laws.kernel.gram(laws.rows), None, weight), kept)
-        self.offset_ = -self.intercept_
-        return self
-
-    def score_samples(self, X) -> np.ndarray:
-        """Raw score of each row: higher is more ordinary."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X) -> np.ndarray:
-        """Signed distance from the boundary, positive inside."""
-        return self._decision_values(X).ravel()
+        """Signed distance from the boundary, positive inside.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+        """
+        return self._values(X).ravel()
 
     def predict(self, X) -> np.ndarray:
-        """1 for rows inside, -1 for outliers."""
+        """1 for rows inside, -1 for outliers.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        sides : ndarray of shape (n_samples,)
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def _solver(self, training: Training) -> libsvm.Novelty:
+        return libsvm.Novelty(**self._libsvm("nu"))
+
+    def _keep(self, training: Training, laws: Laws, solution: libsvm.SupportVectors) -> Self:  # type: ignore[override]
+        self.offset_ = -solution.intercept
+        return super()._keep(training, laws, solution)

@@ -2,45 +2,67 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Self
+
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.conformal import ConformalIntervals, calibrated
-from gapkernel.solvers.ridge import leave_one_out, machine, solve
-from gapkernel.tables import read_labelled
+from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.solvers.base import Solution
+from gapkernel.solvers.ridge import Ridge
 
 
 class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression on rows with gaps, at fit and at predict.
 
-    On complete data it equals `sklearn.kernel_ridge.KernelRidge`. With kernel "rbf" a row with gaps gets a
-    ridge of its own on top of alpha, the larger the less is known about it.
+    A density is fitted to the training rows, each row becomes its law given what was observed of it, and ridge
+    regression is solved on the kernel between laws. On complete data it equals `sklearn.kernel_ridge.KernelRidge`. With
+    kernel "rbf" a row with gaps gets a ridge of its own on top of alpha, the larger the less is known about it.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
-        Regularisation.
+        What is added to the diagonal of the Gram matrix; several targets may have one each.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
+        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
         it is left out, in closed form, at the density of all rows.
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-    rows_ : GaussianRows
-        The laws of the training rows.
-    density_, kernel_
-        As in `SVC`.
+    density_ : density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
+    rows_ : Rows
+        The laws of the training rows, but for those of weight zero.
+    dual_coef_ : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        Coefficients of these rows.
     calibration_ : GapCountCalibration or None
         The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    See Also
+    --------
+    KernelRidgeCV : With alpha and gamma chosen by cross-validation.
+    GaussianProcessRegressor : With a deviation for each prediction.
 
     Examples
     --------
@@ -50,6 +72,9 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
     >>> KernelRidge(kernel="linear", alpha=0.01).fit(X, [0.0, 1.0, 2.0, 3.0]).predict([[2.0, np.nan]]).round(1)
     array([2.])
     """
+
+    _target = "numbers"
+    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
 
     def __init__(
         self,
@@ -70,42 +95,6 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
         self.indicator = indicator
         self.conformal = conformal
 
-    def fit(self, X, y, sample_weight=None) -> KernelRidge:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : float or array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : KernelRidge
-        """
-        training = self._training(X, y, sample_weight)
-        return self._train(training, self._fit_laws(training.table, training.weight))
-
-    def _training(self, X, y, sample_weight) -> Training:
-        self._check_conformal()
-        X, y = read_labelled(
-            self, X, y, categorical_features=self.categorical_features, multi_output=True, y_numeric=True
-        )
-        self._solver()  # complains of a wrong parameter
-        return Training(X, y, self._weights_of(X, sample_weight), np.arange(len(X)))
-
-    def _solver(self):
-        return machine(self.alpha)
-
-    def _train(self, training: Training, laws: Laws) -> KernelRidge:
-        gram = laws.kernel.gram(laws.rows)
-        coefficients = solve(self._solver(), gram, training.y, training.weight)
-        self.calibration_ = calibrated(self, training, gram, leave_one_out)
-        self.dual_coef_ = coefficients
-        self.density_, self.kernel_, self.rows_ = laws
-        return self
-
     def predict(self, X) -> np.ndarray:
         """The value of each row.
 
@@ -117,6 +106,12 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
         -------
         values : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        rows = self._laws(X)
-        coefficients = self.dual_coef_.reshape(len(self.rows_), -1)
-        return self.kernel_.dot(rows, self.rows_, coefficients).reshape(len(rows), *self.dual_coef_.shape[1:])
+        values = self._values(X)
+        return values.reshape(len(values), *self.dual_coef_.shape[1:])
+
+    def _solver(self, training: Training) -> Ridge:
+        return Ridge(self.alpha)
+
+    def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:
+        self.dual_coef_ = solution.weights.reshape(training.y.shape)
+        return super()._keep(training, laws, solution)

@@ -196,7 +196,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         """
         self._check_parameters()
         X, y = read_labelled(self, X, y, categorical_features=None)
-        X = X.values
+        table, X = X, X.values
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         used = weight > 0
@@ -208,7 +208,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         form = self._form(len(X))
         costs = self.C * weight * compute_sample_weight(self.class_weight, y)
 
-        laws = self._fit_laws(X, None if sample_weight is None else weight, needs_gram=form == "kernel")
+        laws = self._fit_laws(table[used], None if sample_weight is None else weight, needs_gram=form == "kernel")
         if form == "primal":
             program = primal_program(laws.rows, self.covariance, self.mean, tau)
         else:

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Gaussian, make_density
-from gapkernel.estimators.base import KernelMachine, Laws, resolve_kernel
+from gapkernel.estimators.base import KernelEstimator, Laws, resolve_kernel
 from gapkernel.kernels.expected_rbf import median_rows
-from gapkernel.tables import Table, read_table
+from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts, parts_of
 
 
-class SampledMachine(KernelMachine):
+class SampledMachine(KernelEstimator):
     """A kernel machine for many rows; parameters ``density_samples`` and ``random_state`` besides those of the base."""
 
     def _parts(self, X) -> TableInParts:
@@ -36,7 +36,7 @@ class SampledMachine(KernelMachine):
         table = sample.X
         if not isinstance(table, Table):
             table = read_table(self, table, reset=True, categorical_features=self.categorical_features)
-        return self._fit_laws(table, self._weights_of(table, sample.weight), needs_gram=False)
+        return self._fit_laws(table, read_weight(sample.weight, table), needs_gram=False)
 
     def _fit_all(self, parts: TableInParts) -> Laws:
         """Density from all rows of a table in parts; only some of their laws."""
@@ -50,7 +50,7 @@ class SampledMachine(KernelMachine):
                 f"rows to fit it to, or use density=gapkernel.density.Gaussian()."
             )
         rows = self._condition(density.fit(parts), table)
-        return Laws(density, self._fit_kernel(density, rows), rows)
+        return Laws(density, self._kernel().resolve(density, rows), rows)
 
     def _table(self, X) -> Table:
         """New rows, checked."""

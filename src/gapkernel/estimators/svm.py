@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar, Self
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function
 
-from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.conformal import ConformalIntervals, calibrated
-from gapkernel.estimators.support import SupportVectorMachine
-from gapkernel.solvers.libsvm import machine, solve
-from gapkernel.tables import read_labelled
+from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.solvers import libsvm
+
+LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
+
+
+class SupportVectorMachine(KernelMachine):
+    """A kernel machine on libsvm, which checks its own parameters."""
+
+    def _libsvm(self, *names) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
+
+    def _keep(self, training: Training, laws: Laws, solution: libsvm.SupportVectors) -> Self:  # type: ignore[override]
+        self.support_, self.n_support_ = training.kept[solution.kept], solution.n_support
+        self.dual_coef_, self.intercept_ = solution.dual_coef, solution.intercept
+        self.fit_status_, self.n_iter_ = solution.status, solution.n_iter
+        return super()._keep(training, laws, solution)
 
 
 class SVC(ClassifierMixin, SupportVectorMachine):
@@ -37,29 +53,56 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
         Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
-    shrinking, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties
-        As in `sklearn.svm.SVC`.
+    shrinking : bool, default=True
+        Whether libsvm leaves settled rows aside while it iterates.
+    tol : float, default=1e-3
+        Tolerance at which libsvm stops.
+    cache_size : float, default=200
+        Memory of libsvm's cache, in MB.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for the rows of a class; "balanced" is by the inverse of the class's share.
+    verbose : bool, default=False
+        Whether libsvm prints its progress.
+    max_iter : int, default=-1
+        Most iterations of libsvm; -1 is no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        With more than two classes: one decision value for each class ("ovr"), or for each pair of classes ("ovo").
+    break_ties : bool, default=False
+        Whether `predict` settles a tie of votes among classes by the decision values, for "ovr" only.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Multipliers of C.
     density_ : density
         The fitted density.
     kernel_ : Kernel
         The kernel with numbers in place of words.
-    rows_ : GaussianRows
+    rows_ : Rows
         The laws of the support rows.
-    support_ : ndarray
-        Indices of the support rows.
-    n_support_, dual_coef_, intercept_, class_weight_, fit_status_, n_iter_
-        As in `sklearn.svm.SVC`.
+    support_ : ndarray of shape (n_support,)
+        Places of the support rows among the training rows.
+    n_support_ : ndarray
+        Support rows of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+        Coefficients of the support rows, as in scikit-learn.
+    intercept_ : ndarray of shape (n_class_pairs,)
+    fit_status_ : int
+        0 if libsvm converged, 1 if it stopped at ``max_iter``.
+    n_iter_ : ndarray of shape (n_class_pairs,)
+        Iterations of libsvm.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
 
     See Also
     --------
     SVR : Regression.
-    Gram : The kernel as a transformer, for any other machine.
+    SVCCV : With C and gamma chosen by cross-validation.
+    Gram : The kernel as a transformer, for any other kernel machine.
 
     Notes
     -----
@@ -75,6 +118,13 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     >>> SVC(gamma=0.5).fit(X, y).predict([[np.nan, 0.2], [1.8, np.nan]])
     array([0, 1])
     """
+
+    _target = "classes"
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelMachine._parameter_constraints,
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -109,53 +159,6 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
 
-    def fit(self, X, y, sample_weight=None) -> SVC:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,)
-            Classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
-
-        Returns
-        -------
-        self : SVC
-        """
-        training = self._training(X, y, sample_weight)
-        return self._train(training, self._fit_laws(training.table, training.weight))
-
-    def _training(self, X, y, sample_weight) -> Training:
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise ValueError(f"decision_function_shape must be 'ovr' or 'ovo', got {self.decision_function_shape!r}.")
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-        X, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
-        check_classification_targets(y)
-        kept, weight = self._weighted_rows(X, sample_weight)
-        classes = np.unique(y[kept])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only, {classes.tolist()[0]!r}. A classifier needs at least two classes."
-            )
-        self._solver(classes)  # complains of a wrong parameter
-        return Training(X[kept], y[kept], weight, kept)
-
-    def _solver(self, classes=None):
-        """The solver for these classes as numbers 0, 1, ..., or for any labels."""
-        parameters = self._libsvm("C", "decision_function_shape", "break_ties")
-        class_weight = self.class_weight if classes is None else self._coded_weights(classes)
-        return machine("SVC", class_weight=class_weight, **parameters)
-
-    def _train(self, training: Training, laws: Laws) -> SVC:
-        classes, codes = np.unique(training.y, return_inverse=True)
-        solution = solve(self._solver(classes), laws.kernel.gram(laws.rows), codes, training.weight)
-        self.classes_, self.class_weight_ = classes, solution.class_weight
-        return self._keep(laws, solution, training.kept)
-
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
 
@@ -168,7 +171,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_class_pairs)
             Two classes give one value, positive for ``classes_[1]``.
         """
-        values = self._decision_values(X)
+        values = self._values(X)
         if len(self.classes_) == 2:
             return values.ravel()
         if self.decision_function_shape == "ovo":
@@ -186,7 +189,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        values, n_classes = self._decision_values(X), len(self.classes_)
+        values, n_classes = self._values(X), len(self.classes_)
         if n_classes == 2:
             return self.classes_[(values.ravel() >= 0).astype(int)]
         if self.break_ties:
@@ -197,8 +200,16 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             votes[:, j] += values[:, pair] <= 0
         return self.classes_[votes.argmax(axis=1)]
 
-    def _coded_weights(self, classes):
-        """``class_weight`` with class numbers in place of labels."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
+
+    def _solver(self, training: Training) -> libsvm.Classification:
+        return libsvm.Classification(class_weight=self._weights_of(training.classes), **self._libsvm("C"))
+
+    def _weights_of(self, classes):
+        """``class_weight`` with the places of the classes instead of their labels."""
         if not isinstance(self.class_weight, dict):
             return self.class_weight
         codes = {label: code for code, label in enumerate(classes)}
@@ -209,36 +220,80 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             )
         return known
 
+    def _keep(self, training: Training, laws: Laws, solution: libsvm.SupportVectors) -> Self:  # type: ignore[override]
+        self.class_weight_ = solution.class_weight
+        return super()._keep(training, laws, solution)
+
 
 class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
-    On complete data it equals `sklearn.svm.SVR`. See `SVC` for the kernel, the density and the attributes.
+    A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
+    SVM is trained on the kernel between laws. On complete data it equals `sklearn.svm.SVR`.
 
     Parameters
     ----------
     C : float, default=1.0
+        Penalty of an error beyond ``epsilon``.
     epsilon : float, default=0.1
         Errors below it cost nothing.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
     gamma : float, "scale" or "median", default="scale"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
+        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-    shrinking, tol, cache_size, verbose, max_iter
-        As in `sklearn.svm.SVR`.
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    shrinking : bool, default=True
+        Whether libsvm leaves settled rows aside while it iterates.
+    tol : float, default=1e-3
+        Tolerance at which libsvm stops.
+    cache_size : float, default=200
+        Memory of libsvm's cache, in MB.
+    verbose : bool, default=False
+        Whether libsvm prints its progress.
+    max_iter : int, default=-1
+        Most iterations of libsvm; -1 is no limit.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on fifths of the
         rows that are left out in turn, at the density of all rows: five more fits on the same Gram matrix.
 
     Attributes
     ----------
-    density_, kernel_, rows_, support_, n_support_, dual_coef_, intercept_, fit_status_, n_iter_
-        As in `SVC`.
+    density_ : density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
+    rows_ : Rows
+        The laws of the support rows.
+    support_ : ndarray of shape (n_support,)
+        Places of the support rows among the training rows.
+    n_support_ : ndarray
+        Number of support rows.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support rows, as in scikit-learn.
+    intercept_ : ndarray of shape (1,)
+    fit_status_ : int
+        0 if libsvm converged, 1 if it stopped at ``max_iter``.
+    n_iter_ : int
+        Iterations of libsvm.
     calibration_ : GapCountCalibration or None
         The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    See Also
+    --------
+    SVRCV : With C and gamma chosen by cross-validation.
 
     Examples
     --------
@@ -248,6 +303,9 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
     >>> SVR(kernel="linear", C=100).fit(X, [0.0, 1.0, 2.0, 3.0]).predict([[2.0, np.nan]]).round(1)
     array([2.])
     """
+
+    _target = "number"
+    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
 
     def __init__(
         self,
@@ -280,40 +338,6 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
         self.max_iter = max_iter
         self.conformal = conformal
 
-    def fit(self, X, y, sample_weight=None) -> SVR:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density (and so in gamma="scale"). Weight zero leaves a row out.
-
-        Returns
-        -------
-        self : SVR
-        """
-        training = self._training(X, y, sample_weight)
-        return self._train(training, self._fit_laws(training.table, training.weight))
-
-    def _training(self, X, y, sample_weight) -> Training:
-        self._check_conformal()
-        X, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
-        kept, weight = self._weighted_rows(X, sample_weight)
-        self._solver()  # complains of a wrong parameter
-        return Training(X[kept], y[kept], weight, kept)
-
-    def _solver(self):
-        return machine("SVR", **self._libsvm("C", "epsilon"))
-
-    def _train(self, training: Training, laws: Laws) -> SVR:
-        gram = laws.kernel.gram(laws.rows)
-        solution = solve(self._solver(), gram, training.y, training.weight)
-        self.calibration_ = calibrated(self, training, gram)
-        return self._keep(laws, solution, training.kept)
-
     def predict(self, X) -> np.ndarray:
         """The value of each row.
 
@@ -325,4 +349,7 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
         -------
         values : ndarray of shape (n_samples,)
         """
-        return self._decision_values(X).ravel()
+        return self._values(X).ravel()
+
+    def _solver(self, training: Training) -> libsvm.Regression:
+        return libsvm.Regression(**self._libsvm("C", "epsilon"))

@@ -9,6 +9,7 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.tables import read_table
 
 
@@ -113,6 +114,6 @@ def intervals(estimator, X, level: float) -> np.ndarray:
 def gap_counts(X, estimator=None) -> np.ndarray:
     """Missing cells of each row of a table of any kind, or those that ``estimator`` counts, if it does: a category that
     it never saw is a gap."""
-    if hasattr(estimator, "_gap_counts"):
-        return estimator._gap_counts(X)
+    if isinstance(estimator, ConformalIntervals):
+        return estimator.gaps(X).sum(axis=1)
     return read_table(BaseEstimator(), X, reset=True).missing.sum(axis=1)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.solvers.cones import separating_direction
-from gapkernel.solvers.libsvm import solve
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ def alternate(solver, gram, y, scales_of: Callable, max_iter: int) -> GeometricM
     """
     scales = np.ones(len(gram))
     for round_ in range(1, max_iter + 1):
-        solution = solve(solver, gram / np.outer(scales, scales), y, None)
-        weights = solution.weights[:, 0] / scales[solution.support]
-        found = GeometricMachine(solution.support, weights, float(solution.intercept[0]), scales, round_)
-        scales = scales_of(solution.support, weights)
+        solution = solver.solve(gram / np.outer(scales, scales), y)
+        weights = solution.weights[:, 0] / scales[solution.kept]
+        found = GeometricMachine(solution.kept, weights, float(solution.intercept[0]), scales, round_)
+        scales = scales_of(solution.kept, weights)
         if np.allclose(scales, found.scales, rtol=1e-6, atol=0.0):
             break
     return found

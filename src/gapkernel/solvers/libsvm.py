@@ -2,66 +2,78 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import svm
+from sklearn import config_context, svm
+
+from gapkernel.solvers.base import Solution, Solver
 
 
-@dataclass(frozen=True)
-class SupportVectors:
-    """A solved machine.
+@dataclass(frozen=True, eq=False)
+class SupportVectors(Solution):
+    """The support rows and their coefficients; several classes give one output for each pair.
 
     Attributes
     ----------
-    support : ndarray of shape (n_support,)
-        Rows with a coefficient.
-    dual_coef, intercept : ndarray
-        As in scikit-learn.
-    weights : ndarray of shape (n_support, n_outputs)
-        Decision values are ``cross @ weights + intercept``; several classes give one output for each pair.
+    dual_coef : ndarray
+        The coefficients in libsvm's order, as scikit-learn shows them.
     n_support : ndarray
         Support rows of each class.
-    n_iter : ndarray or int
     status : int
         0 when solved.
     class_weight : ndarray or None
         Multipliers of C for each class, in classification.
     """
 
-    support: np.ndarray
     dual_coef: np.ndarray
-    intercept: np.ndarray
-    weights: np.ndarray
     n_support: np.ndarray
-    n_iter: np.ndarray | int
     status: int
-    class_weight: np.ndarray | None = None
+    class_weight: np.ndarray | None
 
 
-MACHINES = {"SVC": svm.SVC, "SVR": svm.SVR, "OneClassSVM": svm.OneClassSVM}
+class LibSVM(Solver):
+    """One of libsvm's problems; a subclass names scikit-learn's estimator for it, whose parameters it takes."""
+
+    _problem: ClassVar[type]
+
+    def __init__(self, **parameters):
+        self._svm: Any = self._problem(kernel="precomputed", **parameters)
+        self._svm._validate_params()
+
+    def solve(self, gram, y, weight=None) -> SupportVectors:
+        with config_context(skip_parameter_validation=True):
+            solved = copy(self._svm).fit(gram, y, weight)
+        return SupportVectors(
+            kept=solved.support_,
+            weights=_pairwise_weights(solved.dual_coef_, solved.n_support_),
+            intercept=solved.intercept_,
+            n_iter=solved.n_iter_,
+            dual_coef=solved.dual_coef_,
+            n_support=solved.n_support_,
+            status=solved.fit_status_,
+            class_weight=getattr(solved, "class_weight_", None),
+        )
 
 
-def machine(kind: str, **parameters):
-    """A machine with checked parameters, so that a wrong one is refused before the Gram matrix is computed."""
-    libsvm = MACHINES[kind](kernel="precomputed", **parameters)
-    libsvm._validate_params()
-    return libsvm
+class Classification(LibSVM):
+    """Support vector classification of classes 0, 1, ...; parameters of `sklearn.svm.SVC`."""
+
+    _problem = svm.SVC
 
 
-def solve(machine, gram, y, sample_weight) -> SupportVectors:
-    """Train a machine on a Gram matrix; classes are numbers 0, 1, ..."""
-    machine.fit(gram, y, sample_weight)
-    return SupportVectors(
-        support=machine.support_,
-        dual_coef=machine.dual_coef_,
-        intercept=machine.intercept_,
-        weights=_pairwise_weights(machine.dual_coef_, machine.n_support_),
-        n_support=machine.n_support_,
-        n_iter=machine.n_iter_,
-        status=machine.fit_status_,
-        class_weight=getattr(machine, "class_weight_", None),
-    )
+class Regression(LibSVM):
+    """Support vector regression; parameters of `sklearn.svm.SVR`."""
+
+    _problem = svm.SVR
+
+
+class Novelty(LibSVM):
+    """The support of a distribution, without targets; parameters of `sklearn.svm.OneClassSVM`."""
+
+    _problem = svm.OneClassSVM
 
 
 def _pairwise_weights(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:

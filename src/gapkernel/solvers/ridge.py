@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn import kernel_ridge
+from sklearn import config_context, kernel_ridge
+
+from gapkernel.solvers.base import Folds, Solution, Solver
 
 
-def machine(alpha):
-    """A machine with a checked parameter."""
-    ridge = kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed")
-    ridge._validate_params()
-    return ridge
+class Ridge(Solver):
+    """(K + alpha / weight) c = y, for one or several targets.
 
-
-def solve(machine, gram, y, sample_weight) -> np.ndarray:
-    """Coefficients c of (K + alpha I) c = y."""
-    return machine.fit(gram, y, sample_weight).dual_coef_
-
-
-def leave_one_out(machine, gram, y, sample_weight) -> np.ndarray:
-    """What is left of each target by the prediction of all other rows; weights must be positive.
-
-    With M = K + alpha / weight and c = M^-1 y it is c_i / (M^-1)_ii (Rasmussen, Williams: 5.12). It does not depend on
-    how a row meets itself in the Gram matrix, so the prediction is that for a new row.
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_targets,)
     """
-    root = np.ones(len(y)) if sample_weight is None else np.sqrt(sample_weight)
-    targets = root[:, None] * y.reshape(len(y), -1)
-    alphas = np.broadcast_to(machine.alpha, targets.shape[1:])
-    errors = np.empty(targets.shape)
-    for alpha in np.unique(alphas):
-        system = root[:, None] * gram * root
-        system[np.diag_indices_from(system)] += alpha
-        try:
-            inverse = cho_solve(cho_factor(system, lower=True, overwrite_a=True), np.eye(len(y)))
-        except np.linalg.LinAlgError:
-            raise ValueError(
-                f"conformal=True cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not positive "
-                f"definite. Raise alpha."
-            ) from None
-        own = alphas == alpha
-        errors[:, own] = inverse @ targets[:, own] / (root * inverse.diagonal())[:, None]
-    return errors.reshape(y.shape)
+
+    def __init__(self, alpha=1.0):
+        self._ridge: Any = kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed")
+        self._ridge._validate_params()
+
+    def solve(self, gram, y, weight=None) -> Solution:
+        with config_context(skip_parameter_validation=True):
+            weights = copy(self._ridge).fit(gram, y, weight).dual_coef_.reshape(len(y), -1)
+        return Solution(np.arange(len(y)), weights, np.zeros(weights.shape[1]), None)
+
+    def left_out(self, gram, y, weight=None, folds: Folds | None = None) -> np.ndarray:
+        """The value of each row from all others.
+
+        Without ``folds`` there is a closed form: with M = K + alpha / weight and c = M^-1 y, what is left of the target
+        is c_i / (M^-1)_ii (Rasmussen, Williams: 5.12). It does not depend on how a row meets itself in the Gram matrix,
+        so the value is that of a new row.
+        """
+        if folds is not None:
+            return super().left_out(gram, y, weight, folds)
+        root = np.ones(len(y)) if weight is None else np.sqrt(weight)
+        targets = root[:, None] * y.reshape(len(y), -1)
+        alphas = np.broadcast_to(self._ridge.alpha, targets.shape[1:])
+        errors = np.empty(targets.shape)
+        for alpha in np.unique(alphas):
+            system = root[:, None] * gram * root
+            system[np.diag_indices_from(system)] += alpha
+            try:
+                inverse = cho_solve(cho_factor(system, lower=True, overwrite_a=True), np.eye(len(y)))
+            except np.linalg.LinAlgError:
+                raise ValueError(
+                    f"conformal=True cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not "
+                    f"positive definite. Raise alpha."
+                ) from None
+            own = alphas == alpha
+            errors[:, own] = inverse @ targets[:, own] / (root * inverse.diagonal())[:, None]
+        return y - errors.reshape(y.shape)

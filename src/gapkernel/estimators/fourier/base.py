@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.estimators.conformal import check_enough
+from gapkernel.estimators.calibration import GapCountCalibration, check_enough
 from gapkernel.estimators.fourier.features import FourierFeatures, checked_components
 from gapkernel.estimators.sampled_density import sample_rows
-from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.normal_equations import Moments, inverse, leave_one_out, ridge
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.table_in_parts import GROUPS, HeldTable, Part, TableInParts, parts_of
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 FEATURE_PARAMETERS = (
     "n_components", "kernel", "gamma", "density", "density_samples", "orthogonal", "categorical_features",
@@ -30,7 +30,7 @@ CALIBRATION_ROWS = 100_000
 """Most rows that intervals are calibrated by: enough for any quantile, few enough to be held in memory."""
 
 
-class FourierMachine(AnswersInParts, BaseEstimator):
+class FourierMachine(AnswersInParts, TakesGaps, BaseEstimator):
     """Features, one pass over the parts of the table for sums, and a small linear system."""
 
     _y_options: ClassVar[dict[str, Any]] = {}
@@ -63,7 +63,7 @@ class FourierMachine(AnswersInParts, BaseEstimator):
         check_fits((GROUPS, n, n), "Sums of the normal equations")
         features = FourierFeatures(**{name: getattr(self, name) for name in FEATURE_PARAMETERS})._fit_parts(parts)
         if parts.checked:  # a table in memory, which this machine has read
-            _copy_columns(self, features)
+            copy_columns(self, features)
         return features
 
     def _learn(self, parts: TableInParts, features: FourierFeatures) -> Moments:
@@ -82,7 +82,7 @@ class FourierMachine(AnswersInParts, BaseEstimator):
         """Fitted attributes that do not depend on the loss."""
         self.features_, self._moments = features, moments
         self.density_, self.kernel_ = features.density_, features.kernel_
-        _copy_columns(features, self)
+        copy_columns(features, self)
 
     def _keep_coefficients(self, coefficients: np.ndarray) -> None:
         self.coef_, self.intercept_ = np.ascontiguousarray(coefficients[:-1].T), coefficients[-1]
@@ -91,20 +91,6 @@ class FourierMachine(AnswersInParts, BaseEstimator):
         check_is_fitted(self, "coef_")
         table = read_table(self, X, reset=False, schema=self.density_.schema_)
         return self.features_._dot(table, self.coef_.T) + self.intercept_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def _copy_columns(source, target) -> None:
-    """Give ``target`` the number and names of the columns that ``source`` was fitted to."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(source, name):
-            setattr(target, name, getattr(source, name))
-        else:
-            target.__dict__.pop(name, None)  # of an earlier fit
 
 
 def labelled_features(machine: type[FourierMachine], features: FourierFeatures, part: Part) -> tuple:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from gapkernel.estimators.conformal import ConformalIntervals
+from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.estimators.fourier.base import FourierMachine, adds_rows, calibrated, labelled_features
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.solvers.normal_equations import LOSSES, Moments, Slope, newton, ridge, slope
@@ -283,6 +283,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     """
 
     _y_options: ClassVar = {"multi_output": True, "y_numeric": True}
+    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean"]}
 
     def __init__(
         self,
@@ -325,7 +326,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
         -------
         self : FourierRegressor
         """
-        self._check_conformal()
+        self._validate_params()
         parts = self._parts(X, y, sample_weight)
         features = self._fit_features(parts)
         moments = self._learn(parts, features)

@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import make_density
 from gapkernel.estimators.base import KernelMachine
-from gapkernel.estimators.conformal import ConformalIntervals, checked_coverage
+from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
 from gapkernel.estimators.process.targets import checked_alpha, location_and_unit, read_targets
 from gapkernel.kernels import AnisotropicRBF, ExpectedRBF
 from gapkernel.rows import GaussianRows
-from gapkernel.solvers.conformal import GapCountCalibration
 from gapkernel.solvers.process import lbfgs, maximise
 
 HELD_OUT = 0.25
@@ -214,29 +213,11 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
             return mean, self._unit**2 * self.process_.covariance(rows)
         return mean
 
-    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
-        """An interval for the target of each row.
+    def _centre_and_unit(self, X) -> tuple[np.ndarray, np.ndarray]:
+        return self.predict(X, return_std=True)
 
-        Mean plus and minus a multiple of the standard deviation: the normal quantile, or with ``conformal`` the
-        quantile of the calibration rows that miss about as many cells.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        intervals : ndarray of shape (n_samples, 2)
-            Lower and upper ends. Infinite if there are too few calibration rows for the coverage.
-        """
-        coverage = checked_coverage(coverage)
-        mean, std = self.predict(X, return_std=True)
-        if self.calibration_ is None:
-            half = np.full(len(mean), norm.ppf(0.5 + 0.5 * coverage))
-        else:
-            half = self.calibration_.half_widths(self._gap_counts(X), coverage)
-        return np.column_stack([mean - half * std, mean + half * std])
+    def _uncalibrated(self, coverage: float) -> float:
+        return float(norm.ppf(0.5 + 0.5 * coverage))
 
     def sample_y(self, X, n_samples=1, random_state=0) -> np.ndarray:
         """Draw targets from the posterior.

@@ -1,0 +1,301 @@
+"""Trying many settings of a kernel machine on the same splits, with everything shared that they have in common.
+
+The table is read once. A split fits its density once and turns its rows into laws once. A kernel gives one Gram matrix,
+and kernels that differ by their width one pass for all of them; on each Gram matrix every penalty is solved. A search
+that fits each candidate by itself repeats all of this for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from numbers import Real
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from sklearn import config_context as sklearn_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing, indexable
+from threadpoolctl import threadpool_limits
+
+from gapkernel.compute.runtime.config import config_context, get_config, thread_count
+from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.calibration import partition
+from gapkernel.kernels import Kernel
+from gapkernel.kernels.base import Rows
+from gapkernel.solvers.base import Solver
+from gapkernel.tables import Table
+from gapkernel.tables.takes_gaps import copy_columns
+
+Settings = dict[str, Any]
+"""Parameters of the estimator by name, nested ones as in scikit-learn (``kernel__alpha``, ``density__n_factors``)."""
+
+Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
+"""From a fitted candidate, the test rows and targets as the user gave them, and their weights, to any result."""
+
+
+class Shared(NamedTuple):
+    """What the candidates with one density have in common on one split."""
+
+    density: BaseEstimator
+    rows: Rows
+    new_rows: Rows | None
+
+
+@dataclass(eq=False)
+class Fold:
+    """The training and test rows of a split, or all rows and no test rows."""
+
+    training: Training
+    new_table: Table | None = None
+    X_test: Any = None
+    y_test: Any = None
+    weight_test: np.ndarray | None = None
+    shared: dict[tuple, Shared] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An unfitted estimator with some settings, and what of them its density, its kernel and its solver depend on."""
+
+    estimator: KernelMachine
+    density: tuple
+    kernel: tuple
+    width: tuple
+    solver: tuple
+
+    @classmethod
+    def of(cls, estimator: KernelMachine, settings: Settings) -> Candidate:
+        """Sort the settings by the first step of a fit that they change."""
+        steps: dict[str, list] = {"density": [], "kernel": [], "width": [], "solver": []}
+        for name, value in settings.items():
+            root = name.partition("__")[0]
+            if root == "density" or name in ("kernel", "indicator"):  # density="auto" depends on the kernel
+                step = "density"
+            elif name in ("gamma", "kernel__gamma"):
+                step = "width"
+            else:
+                step = "kernel" if root in ("kernel", "indicator") else "solver"
+            steps[step].append((name, value if isinstance(value, Hashable) else id(value)))
+        return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
+
+
+class Search:
+    """A kernel machine on the splits of a table, to be tried with many settings.
+
+    Parameters
+    ----------
+    estimator : KernelMachine
+        Unfitted; `SVC`, `SVR`, `KernelRidge` or any other whose solver takes a Gram matrix.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    splits : iterable of pairs
+        Training and test rows, by numbers or masks.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights in every fit, and in every score if the scorer takes them.
+    n_jobs : int, default=None
+        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold, ParameterGrid
+    >>> from gapkernel import SVC
+    >>> from gapkernel.estimators.search import Search
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((60, 3))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> X[random.random(X.shape) < 0.2] = np.nan
+    >>> search = Search(SVC(), X, y, KFold(3).split(X))
+    >>> first, second = search.predictions(ParameterGrid({"C": [1.0, 10.0]}))
+    >>> first.shape
+    (60,)
+    """
+
+    def __init__(self, estimator: KernelMachine, X, y, splits, sample_weight=None, *, n_jobs=None):
+        self.estimator = clone(estimator)
+        self.estimator._check_parameters()
+        X, y = indexable(X, y)
+        places = np.arange(len(y))
+        self.splits = [(places[train], places[test]) for train, test in splits]
+        self.n_rows = len(places)
+        self.n_threads = thread_count() if n_jobs is None else joblib.effective_n_jobs(n_jobs)
+        table, targets, weight = self.estimator._read(X, y, sample_weight)
+        self.all_rows = Fold(self.estimator._training(table, targets, weight))
+        self.estimator._solver(self.all_rows.training)  # refuses wrong parameters
+        self.folds = [self._fold(k, X, y, table, targets, weight) for k in range(len(self.splits))]
+
+    def scores(self, candidates, scorer) -> np.ndarray:
+        """The score of each candidate on each split.
+
+        Parameters
+        ----------
+        candidates : iterable of dict
+            Settings, for example a `sklearn.model_selection.ParameterGrid`.
+        scorer : callable
+            ``scorer(estimator, X, y)`` gets a fitted candidate and the test rows as they were given, and returns a
+            number. If it takes ``sample_weight``, it gets the weights of the test rows too.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_splits, n_candidates)
+        """
+        weighted = _takes_weights(scorer)
+
+        def judge(model, X, y, weight):
+            options = {"sample_weight": weight} if weighted and weight is not None else {}
+            return float(scorer(model, X, y, **options))
+
+        return np.array(self.results(candidates, judge))
+
+    def predictions(self, candidates, method: str = "predict") -> list[np.ndarray]:
+        """For each candidate the answers of ``method`` to all rows, each by the split that tests the row."""
+        order = np.argsort(np.concatenate([test for _, test in partition(self.splits, self.n_rows)]))
+        answers = self.results(candidates, lambda model, X, y, weight: getattr(model, method)(X))
+        return [np.concatenate(pieces)[order] for pieces in zip(*answers, strict=True)]
+
+    def results(self, candidates, judge: Judge) -> list[list]:
+        """What ``judge`` finds about each candidate, one list for each split."""
+        chosen = [self._candidate(settings) for settings in candidates]
+        self._prepare(chosen, self.folds)
+        with threadpool_limits(1, "blas"), config_context(n_threads=1):  # one split at a time, all threads inside it
+            return run_tasks(lambda fold: self._judged(fold, chosen, judge), self.folds, "Choosing the settings")
+
+    def laws(self, settings: Settings) -> Laws:
+        """Density, kernel and laws of all rows; the densities of the splits are fitted along with it."""
+        candidate = self._candidate(settings)
+        self._prepare([candidate], [self.all_rows, *self.folds])
+        density, rows, _ = self.all_rows.shared[candidate.density]
+        return Laws(density, candidate.estimator._kernel().resolve(density, rows), rows)
+
+    def fit(self, settings: Settings, *, calibrate: bool = False) -> KernelMachine:
+        """The estimator with these settings, fitted to all rows, its intervals calibrated by the splits if asked."""
+        estimator, training = self._candidate(settings).estimator, self.all_rows.training
+        if calibrate:
+            among = [tuple(np.flatnonzero(np.isin(training.kept, part)) for part in split) for split in self.splits]
+            training = replace(training, folds=among)
+        return estimator._learn(training, self.laws(settings), estimator._solver(training))
+
+    def _fold(self, number: int, X, y, table: Table, targets: np.ndarray, weight: np.ndarray | None) -> Fold:
+        train, test = self.splits[number]
+        table = table.as_learned_from(train)  # a level that only test rows have is a gap
+        with _naming_the_split(number):
+            training = self.estimator._training(table[train], targets[train], _part(weight, train))
+        return Fold(training, table[test], _safe_indexing(X, test), _safe_indexing(y, test), _part(weight, test))
+
+    def _candidate(self, settings: Settings) -> Candidate:
+        """The estimator with these settings, after a check of its parameters."""
+        if "categorical_features" in settings:
+            raise ValueError("categorical_features cannot be searched: the table is read once, for all settings.")
+        estimator = clone(self.estimator).set_params(**settings)
+        copy_columns(self.estimator, estimator)
+        estimator._check_parameters()
+        estimator._solver(self.all_rows.training)
+        return Candidate.of(estimator, settings)
+
+    def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
+        """Fit the densities of the candidates that are not there yet, side by side."""
+        estimators = {candidate.density: candidate.estimator for candidate in candidates}
+        tasks = [(fold, key) for key in estimators for fold in folds if key not in fold.shared]
+
+        def fitted(task) -> Shared:
+            fold, estimator = task[0], estimators[task[1]]
+            with config_context(n_threads=1), _naming_the_split(self._number(fold)):
+                training = fold.training
+                density, rows = estimator._fit_density(training.table, training.weight, estimator._kernel())
+                new_rows = None if fold.new_table is None else estimator._condition(density, fold.new_table)
+                return Shared(density, rows, new_rows)
+
+        # many small problems side by side: threads inside each would only wait
+        with threadpool_limits(1, "blas"), config_context(n_threads=self.n_threads):
+            for (fold, key), shared in zip(tasks, run_tasks(fitted, tasks, "Fitting the densities"), strict=True):
+                fold.shared[key] = shared
+
+    def _number(self, fold: Fold) -> int | None:
+        return None if fold is self.all_rows else self.folds.index(fold)
+
+    def _judged(self, fold: Fold, candidates: list[Candidate], judge: Judge) -> list:
+        """The results of all candidates on one split."""
+        results: list = [None] * len(candidates)
+        solvers: dict[tuple, Solver] = {}
+        by_kernel: dict[tuple, dict[tuple, list[int]]] = {}
+        for place, candidate in enumerate(candidates):
+            if candidate.solver not in solvers:
+                with _naming_the_split(self._number(fold)):
+                    solvers[candidate.solver] = candidate.estimator._solver(fold.training)
+            by_width = by_kernel.setdefault((candidate.density, candidate.kernel), {})
+            by_width.setdefault(candidate.width, []).append(place)
+
+        def solve(task) -> None:
+            places, kernel, gram, cross = task
+            for place in places:
+                candidate = candidates[place]
+                results[place] = _judge(candidate, solvers[candidate.solver], fold, kernel, gram, cross, judge)
+
+        with config_context(n_threads=self.n_threads):
+            for by_width in by_kernel.values():
+                groups = list(by_width.values())
+                shared = fold.shared[candidates[groups[0][0]].density]
+                n_rows, n_new = len(shared.rows), len(shared.new_rows)
+                at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
+                for begin in range(0, len(groups), at_once):
+                    places = groups[begin : begin + at_once]
+                    estimators = [candidates[group[0]].estimator for group in places]
+                    run_tasks(solve, list(zip(places, *_matrices(estimators, shared), strict=True)))
+        return results
+
+
+def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Kernel], Any, Any]:
+    """Kernels that differ by their width only, their Gram matrices, and their matrices from test to training rows."""
+    density, rows, new_rows = shared
+    kernels = [estimator._kernel().resolve(density, rows) for estimator in estimators]
+    widths = [width_of(kernel, estimator) for kernel, estimator in zip(kernels, estimators, strict=True)]
+    if len(kernels) > 1 and None not in widths:
+        return kernels, kernels[0].over_widths(widths, rows), kernels[0].over_widths(widths, new_rows, rows)
+    return kernels, [kernel.gram(rows) for kernel in kernels], [kernel.cross(new_rows, rows) for kernel in kernels]
+
+
+def _judge(candidate: Candidate, solver: Solver, fold: Fold, kernel: Kernel, gram, cross, judge: Judge):
+    """Train a candidate on one Gram matrix, and judge it; the kernel values of the test rows are known already."""
+    training, shared = fold.training, fold.shared[candidate.density]
+    with sklearn_context(assume_finite=True):
+        solution = solver.solve(gram, training.y, training.weight)
+    model = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
+    model._remembered = fold.X_test, solution.values(cross)
+    result = judge(model, fold.X_test, fold.y_test, fold.weight_test)
+    del model._remembered
+    return result
+
+
+def width_of(kernel: Kernel, estimator: KernelMachine) -> float | None:
+    """The width of an estimator's resolved kernel, None if it has none."""
+    on_laws = kernel.kernel if estimator.indicator else kernel
+    gamma = on_laws.get_params(deep=False).get("gamma")
+    return gamma if isinstance(gamma, Real) else None
+
+
+@contextmanager
+def _naming_the_split(number: int | None) -> Iterator[None]:
+    """Let an error say on which split it happened; None stands for all rows."""
+    try:
+        yield
+    except ValueError as error:
+        if number is None:
+            raise
+        raise ValueError(f"Split {number} of cv cannot be trained on: {error}") from error
+
+
+def _part(weight: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if weight is None else weight[rows]
+
+
+def _takes_weights(scorer) -> bool:
+    """Whether scores can be weighted, by the rule of `GridSearchCV`."""
+    if hasattr(scorer, "_accept_sample_weight"):
+        return scorer._accept_sample_weight()
+    return "sample_weight" in signature(scorer).parameters

@@ -1,0 +1,152 @@
+"""What the estimators share that choose their penalty and their kernel width by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.base import KernelMachine, resolve_kernel
+from gapkernel.estimators.calibration import Calibration, ConformalIntervals, partition
+from gapkernel.estimators.search import Search, width_of
+from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
+
+PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
+"""The penalties C of the genRBF paper."""
+
+RIDGES = tuple(10.0 ** np.arange(-4, 4))
+"""The same span for a ridge, which penalises the other way round."""
+
+
+class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
+    """An estimator that tries every penalty with every width, and answers by the best; a subclass names its kind."""
+
+    gammas: Any
+    best_estimator_: Any
+
+    _kind: ClassVar[type[KernelMachine]]
+    _penalty: ClassVar[tuple[str, str]] = ("C", "Cs")
+    _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"]}
+
+    def fit(self, X, y, sample_weight=None, groups=None) -> Self:
+        """Choose the settings, and fit the estimator with them to all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in every fit, and in every score if ``scoring`` takes weights.
+        groups : array-like of shape (n_samples,), default=None
+            Groups for the splitter.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        settings, known = self.get_params(deep=False), self._kind().get_params(deep=False)
+        estimator = self._kind(**{name: value for name, value in settings.items() if name in known})
+        name, plural = self._penalty
+        penalties = np.atleast_1d(settings[plural]).tolist()
+        if not penalties:
+            raise ValueError(f"{plural} is empty: give at least one {name}.")
+        scorer = check_scoring(self._kind(), self.scoring)  # not self: a model that holds itself cannot be saved
+        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        calibrate = bool(settings.get("conformal"))
+        if calibrate:
+            partition(splits, len(y))  # before any work is done
+        search = Search(estimator, X, y, splits, sample_weight, n_jobs=self.n_jobs)
+        grid = {name: penalties, **self._widths(search)}
+        results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
+        best = int(results["rank_test_score"].argmin())
+        if self.refit:  # before anything is set: a fit that fails leaves nothing behind
+            self.best_estimator_ = search.fit(results["params"][best], calibrate=calibrate)
+        else:
+            self.__dict__.pop("best_estimator_", None)  # of an earlier fit
+        self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(splits)
+        self.best_index_, self.best_score_ = best, results["mean_test_score"][best]
+        self.best_params_ = results["params"][best]
+        copy_columns(search.estimator, self)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Predict by the best estimator.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    @property
+    def n_iter_(self):
+        """Iterations of the best estimator's solver."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.n_iter_
+
+    def _widths(self, search: Search) -> dict[str, list]:
+        """The parameter that holds the kernel's width, with its candidates; nothing without a width."""
+        estimator, gammas = search.estimator, self.gammas
+        name = "gamma" if isinstance(estimator.kernel, str) else "kernel__gamma"
+        if "gamma" not in resolve_kernel(estimator.kernel, estimator.gamma).get_params(deep=False):
+            return {}
+        truth = any(isinstance(value, bool | np.bool_) for value in np.ravel(np.asarray(gammas, dtype=object)))
+        if isinstance(gammas, int | np.integer) and gammas >= 1 and not truth:
+            scale = width_of(search.laws({name: "scale"}).kernel, estimator)
+            if scale is None:
+                return {}  # the kernel has no use for it
+            return {name: (scale * 2.0 ** (np.arange(gammas) - gammas // 2)).tolist()}
+        one = isinstance(gammas, float | np.floating)
+        widths = [gammas] if one else list(gammas) if np.ndim(gammas) else []
+        if not widths or truth:
+            raise ValueError(f"gammas must be a number of widths from 1 up, a width or a list, got {gammas!r}.")
+        for gamma in widths:
+            search.laws({name: gamma})  # refuses a wrong one
+        return {name: [gamma.item() if isinstance(gamma, np.generic) else gamma for gamma in widths]}
+
+
+class ChosenIntervals(ConformalIntervals):
+    """The intervals of the estimator that a search chose; the errors are those on the test rows of its splits."""
+
+    best_estimator_: Any
+
+    @property
+    def calibration_(self) -> Calibration | None:  # type: ignore[override]
+        """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.calibration_
+
+    def gaps(self, X) -> np.ndarray:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.gaps(X)
+
+
+def _results(candidates: list[dict], scores: np.ndarray) -> dict:
+    """`cv_results_` in the form of `GridSearchCV`, from scores of shape (n_splits, n_candidates)."""
+    results: dict[str, Any] = {}
+    for name in candidates[0]:
+        values = [candidate[name] for candidate in candidates]
+        words = any(isinstance(value, str) for value in values)
+        results[f"param_{name}"] = np.ma.masked_array(np.array(values, dtype=object if words else None), mask=False)
+    results["params"] = candidates
+    results |= {f"split{k}_test_score": split for k, split in enumerate(scores)}
+    by_candidate = np.ascontiguousarray(scores.T)  # summed in scikit-learn's order, so that ties are ties there too
+    mean = by_candidate.mean(axis=1)
+    results |= {"mean_test_score": mean, "std_test_score": by_candidate.std(axis=1)}
+    worst = np.nanmin(mean) if not np.isnan(mean).all() else 0.0
+    ranks = rankdata(-np.where(np.isnan(mean), worst - 1.0, mean), method="min")  # a score of NaN ranks last
+    results["rank_test_score"] = ranks.astype(np.int32)
+    return results

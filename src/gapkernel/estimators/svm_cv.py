@@ -1,0 +1,288 @@
+"""Support vector machines that choose their penalty and their kernel width by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
+from gapkernel.estimators.svm import SVC, SVR
+
+
+class SVCCV(ClassifierMixin, SearchCV):
+    """`SVC` with C and gamma chosen by cross-validation, the whole grid at once.
+
+    The scores are those of ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas})`` on the same splits. They come many
+    times sooner, because a split fits its density once, and a width has one Gram matrix for all C.
+
+    Parameters
+    ----------
+    Cs : array-like, default=(2**-5, 2**-3, ..., 2**9)
+        Candidates for C, the penalty of a margin violation.
+    gammas : int, float or list, default=11
+        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
+        candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
+        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
+    density : "auto" or density, default="auto"
+        Where the laws of the gaps come from, fitted anew to the training rows of each split. "auto" is what suits
+        kernel and table: `Marginals` for "ehk"; for the others one `Gaussian`, fitted by EM, or a `JointGaussian` over
+        numbers and codes with categories in the table, or `FactorAnalysis` for more than 64 columns with fewer than 10
+        rows for each.
+    cv : int, splitter or iterable of splits, default=None
+        Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five stratified folds.
+    scoring : str or callable, default=None
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVC` of a
+        candidate and the test rows as they were given. None is accuracy.
+    refit : bool, default=True
+        Whether to fit the best candidate to all rows.
+    n_jobs : int, default=None
+        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    shrinking : bool, default=True
+        Whether libsvm leaves settled rows aside while it iterates.
+    tol : float, default=1e-3
+        Tolerance at which libsvm stops.
+    cache_size : float, default=200
+        Memory of libsvm's cache, in MB.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for the rows of a class; "balanced" is by the inverse of the class's share.
+    max_iter : int, default=-1
+        Most iterations of libsvm; -1 is no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        With more than two classes: one decision value for each class ("ovr"), or for each pair of classes ("ovo").
+    break_ties : bool, default=False
+        Whether `predict` settles a tie of votes among classes by the decision values, for "ovr" only.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "C" and "gamma" (or "kernel__gamma") of the best candidate, the first of equals.
+    best_score_ : float
+        Its mean score.
+    best_index_ : int
+        Its place in ``cv_results_``.
+    best_estimator_ : SVC
+        The estimator with the best settings, fitted to all rows, if ``refit``.
+    cv_results_ : dict
+        Candidates, scores and ranks in the form of `GridSearchCV`, without times: candidates share their work.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_splits_ : int
+        Number of splits.
+    scorer_ : callable
+        The scorer that was used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    Notes
+    -----
+    A split that cannot be trained on, for example because a class is absent, is an error here, not a score of NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import SVCCV
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((60, 3))
+    >>> y = (X[:, 0] ** 2 + X[:, 1] > 0.5).astype(int)
+    >>> X[random.random(X.shape) < 0.2] = np.nan
+    >>> SVCCV(Cs=[1, 10], gammas=[0.01, 0.3]).fit(X, y).best_params_
+    {'C': 1, 'gamma': 0.3}
+    """
+
+    _kind = SVC
+
+    def __init__(
+        self,
+        *,
+        Cs=PENALTIES,
+        gammas=11,
+        kernel="genrbf",
+        density="auto",
+        cv=None,
+        scoring=None,
+        refit=True,
+        n_jobs=None,
+        categorical_features="from_dtype",
+        indicator=False,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+    ):
+        self.Cs = Cs
+        self.gammas = gammas
+        self.kernel = kernel
+        self.density = density
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.classes_
+
+    def decision_function(self, X) -> np.ndarray:
+        """Signed distance from the boundary of the best estimator.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_class_pairs)
+            Two classes give one value, positive for ``classes_[1]``.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
+
+
+class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
+    """`SVR` with C and gamma chosen by cross-validation, the whole grid at once.
+
+    The scores are those of ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas})`` on the same splits. They come many
+    times sooner, because a split fits its density once, and a width has one Gram matrix for all C.
+
+    Parameters
+    ----------
+    Cs : array-like, default=(2**-5, 2**-3, ..., 2**9)
+        Candidates for C, the penalty of an error beyond ``epsilon``.
+    gammas : int, float or list, default=11
+        Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
+        candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
+        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+    epsilon : float, default=0.1
+        Errors below it cost nothing.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
+        "karma" `Karma`.
+    density : "auto" or density, default="auto"
+        Where the laws of the gaps come from, fitted anew to the training rows of each split. "auto" is what suits
+        kernel and table: `Marginals` for "ehk"; for the others one `Gaussian`, fitted by EM, or a `JointGaussian` over
+        numbers and codes with categories in the table, or `FactorAnalysis` for more than 64 columns with fewer than 10
+        rows for each.
+    cv : int, splitter or iterable of splits, default=None
+        Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five folds.
+    scoring : str or callable, default=None
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVR` of a
+        candidate and the test rows as they were given. None is R squared.
+    refit : bool, default=True
+        Whether to fit the best candidate to all rows.
+    n_jobs : int, default=None
+        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    shrinking : bool, default=True
+        Whether libsvm leaves settled rows aside while it iterates.
+    tol : float, default=1e-3
+        Tolerance at which libsvm stops.
+    cache_size : float, default=200
+        Memory of libsvm's cache, in MB.
+    max_iter : int, default=-1
+        Most iterations of libsvm; -1 is no limit.
+    conformal : bool, default=False
+        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
+        of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "C" and "gamma" (or "kernel__gamma") of the best candidate, the first of equals.
+    best_score_ : float
+        Its mean score.
+    best_index_ : int
+        Its place in ``cv_results_``.
+    best_estimator_ : SVR
+        The estimator with the best settings, fitted to all rows, if ``refit``.
+    cv_results_ : dict
+        Candidates, scores and ranks in the form of `GridSearchCV`, without times: candidates share their work.
+    calibration_ : GapCountCalibration or None
+        The errors on the test rows, for `predict_interval`.
+    n_splits_ : int
+        Number of splits.
+    scorer_ : callable
+        The scorer that was used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import SVRCV
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((60, 2))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> X[random.random(X.shape) < 0.1] = np.nan
+    >>> SVRCV(Cs=[0.01, 10], gammas=[0.001, 0.5]).fit(X, y).best_params_
+    {'C': 10.0, 'gamma': 0.5}
+    """
+
+    _kind = SVR
+
+    def __init__(
+        self,
+        *,
+        Cs=PENALTIES,
+        gammas=11,
+        epsilon=0.1,
+        kernel="genrbf",
+        density="auto",
+        cv=None,
+        scoring=None,
+        refit=True,
+        n_jobs=None,
+        categorical_features="from_dtype",
+        indicator=False,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        max_iter=-1,
+        conformal=False,
+    ):
+        self.Cs = Cs
+        self.gammas = gammas
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.density = density
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.conformal = conformal

@@ -1,0 +1,71 @@
+"""What every solver on a Gram matrix does: plain arrays in, a frozen solution out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from gapkernel.compute.runtime.progress import tracked
+
+FOLDS = 5
+"""Parts of the rows that are left out in turn where there is no closed form for single rows."""
+
+Folds = list[tuple[np.ndarray, np.ndarray]]
+"""Pairs of places: the rows to learn from, and the rows that are left out for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Coefficients of a kernel machine.
+
+    Attributes
+    ----------
+    kept : ndarray of shape (n_kept,)
+        Places of the rows that have a coefficient.
+    weights : ndarray of shape (n_kept, n_outputs)
+        Their coefficients.
+    intercept : ndarray of shape (n_outputs,)
+    n_iter : ndarray, int or None
+        Iterations, if the solver iterates.
+    """
+
+    kept: np.ndarray
+    weights: np.ndarray
+    intercept: np.ndarray
+    n_iter: np.ndarray | int | None
+
+    def values(self, cross: np.ndarray) -> np.ndarray:
+        """Decision values of new rows, (n_new, n_outputs), from their kernel with all training rows."""
+        return cross[:, self.kept] @ self.weights + self.intercept
+
+
+class Solver(ABC):
+    """Finds the coefficients for a Gram matrix; its parameters are given, and checked, at construction.
+
+    A solver keeps nothing from one problem to the next, so several threads may share it.
+    """
+
+    @abstractmethod
+    def solve(self, gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None) -> Solution:
+        """The solution for targets ``y``; ``weight`` holds the positive weights of the rows, None for all ones."""
+
+    def left_out(
+        self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, folds: Folds | None = None
+    ) -> np.ndarray:
+        """The value of each row by a solution that has not learned from it, in the shape of ``y``.
+
+        Without ``folds``, which must test every row once, rows are left out as suits the solver: in `FOLDS` random
+        parts, or one by one where there is a closed form.
+        """
+        if folds is None:
+            folds = list(KFold(min(FOLDS, len(y)), shuffle=True, random_state=0).split(y))
+        values = np.empty(y.shape)
+        for train, test in tracked(folds, len(folds), "Calibrating"):
+            if len(test):
+                part = None if weight is None else weight[train]
+                solution = self.solve(gram[np.ix_(train, train)], y[train], part)
+                values[test] = solution.values(gram[np.ix_(test, train)]).reshape(y[test].shape)
+        return values
