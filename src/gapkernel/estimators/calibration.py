@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Training
-from gapkernel.solvers.base import Folds, Solver
+from gapkernel.solvers.base import Solver
 from gapkernel.tables import read_table
 from gapkernel.tables.part_by_part import AnswersInParts
 
@@ -164,15 +164,6 @@ class ConformalIntervals(AnswersInParts):
             check_enough(len(gram))
             errors = training.y - solver.left_out(gram, training.y, training.weight, training.folds)
             self.calibration_ = GapCountCalibration(training.table.missing.sum(axis=1), np.abs(errors))
-
-
-def partition(splits: list, n_rows: int) -> Folds:
-    """The places of the training and test rows of splits that test every row once, also where these are masks."""
-    places = np.arange(n_rows)
-    splits = [(places[train], places[test]) for train, test in splits]
-    if not np.array_equal(np.sort(np.concatenate([test for _, test in splits])), places):
-        raise ValueError("conformal=True needs a cv that tests every row once, such as KFold: change cv.")
-    return splits
 
 
 def check_enough(n_rows: int) -> None:

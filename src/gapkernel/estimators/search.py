@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from sklearn import config_context as sklearn_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import partition
 from gapkernel.kernels import Kernel
 from gapkernel.kernels.base import Rows
 from gapkernel.solvers.base import Solver
@@ -42,7 +43,7 @@ Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
 class Shared(NamedTuple):
     """What the candidates with one density have in common on one split."""
 
-    density: BaseEstimator
+    density: Density
     rows: Rows
     new_rows: Rows | None
 
@@ -94,38 +95,42 @@ class Search:
         Unfitted; `SVC`, `SVR`, `KernelRidge` or any other whose solver takes a Gram matrix.
     X : array-like or frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-    splits : iterable of pairs
-        Training and test rows, by numbers or masks.
+    cv : int, splitter or iterable of splits, default=None
+        Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five folds, stratified
+        for a classifier.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights in every fit, and in every score if the scorer takes them.
+    groups : array-like of shape (n_samples,), default=None
+        Groups for the splitter.
     n_jobs : int, default=None
         Threads. None is as many as the engine has (`set_config`). The number never changes a result.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.model_selection import KFold, ParameterGrid
+    >>> from sklearn.model_selection import ParameterGrid
     >>> from gapkernel import SVC
     >>> from gapkernel.estimators.search import Search
     >>> random = np.random.default_rng(0)
     >>> X = random.standard_normal((60, 3))
     >>> y = (X[:, 0] > 0).astype(int)
     >>> X[random.random(X.shape) < 0.2] = np.nan
-    >>> search = Search(SVC(), X, y, KFold(3).split(X))
+    >>> search = Search(SVC(), X, y, cv=3)
     >>> first, second = search.predictions(ParameterGrid({"C": [1.0, 10.0]}))
     >>> first.shape
     (60,)
     """
 
-    def __init__(self, estimator: KernelMachine, X, y, splits, sample_weight=None, *, n_jobs=None):
+    def __init__(self, estimator: KernelMachine, X, y, cv=None, *, sample_weight=None, groups=None, n_jobs=None):
         self.estimator = clone(estimator)
         self.estimator._check_parameters()
-        X, y = indexable(X, y)
-        places = np.arange(len(y))
-        self.splits = [(places[train], places[test]) for train, test in splits]
-        self.n_rows = len(places)
         self.n_threads = thread_count() if n_jobs is None else joblib.effective_n_jobs(n_jobs)
+        X, y = indexable(X, y)
         table, targets, weight = self.estimator._read(X, y, sample_weight)
+        self.n_rows = len(table)
+        places = np.arange(self.n_rows)
+        splits = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups)
+        self.splits = [(places[train], places[test]) for train, test in splits]  # they may be masks
         self.all_rows = Fold(self.estimator._training(table, targets, weight))
         self.estimator._solver(self.all_rows.training)  # refuses wrong parameters
         self.folds = [self._fold(k, X, y, table, targets, weight) for k in range(len(self.splits))]
@@ -155,7 +160,8 @@ class Search:
 
     def predictions(self, candidates, method: str = "predict") -> list[np.ndarray]:
         """For each candidate the answers of ``method`` to all rows, each by the split that tests the row."""
-        order = np.argsort(np.concatenate([test for _, test in partition(self.splits, self.n_rows)]))
+        self.check_partition("Predictions of all rows")
+        order = np.argsort(np.concatenate([test for _, test in self.splits]))
         answers = self.results(candidates, lambda model, X, y, weight: getattr(model, method)(X))
         return [np.concatenate(pieces)[order] for pieces in zip(*answers, strict=True)]
 
@@ -177,9 +183,15 @@ class Search:
         """The estimator with these settings, fitted to all rows, its intervals calibrated by the splits if asked."""
         estimator, training = self._candidate(settings).estimator, self.all_rows.training
         if calibrate:
-            among = [tuple(np.flatnonzero(np.isin(training.kept, part)) for part in split) for split in self.splits]
-            training = replace(training, folds=among)
+            train, test = ([np.flatnonzero(np.isin(training.kept, split[k])) for split in self.splits] for k in (0, 1))
+            training = replace(training, folds=list(zip(train, test, strict=True)))
         return estimator._learn(training, self.laws(settings), estimator._solver(training))
+
+    def check_partition(self, purpose: str) -> None:
+        """Refuse splits that do not test every row once."""
+        tested = np.sort(np.concatenate([test for _, test in self.splits]))
+        if not np.array_equal(tested, np.arange(self.n_rows)):
+            raise ValueError(f"{purpose}: this needs a cv that tests every row once, such as KFold. Change cv.")
 
     def _fold(self, number: int, X, y, table: Table, targets: np.ndarray, weight: np.ndarray | None) -> Fold:
         train, test = self.splits[number]
@@ -241,8 +253,8 @@ class Search:
             for by_width in by_kernel.values():
                 groups = list(by_width.values())
                 shared = fold.shared[candidates[groups[0][0]].density]
-                n_rows, n_new = len(shared.rows), len(shared.new_rows)
-                at_once = max(1, get_config().memory_budget // (8 * n_rows * (n_rows + n_new)))
+                n_cells = len(shared.rows) * (len(shared.rows) + len(fold.y_test))
+                at_once = max(1, get_config().memory_budget // (8 * n_cells))
                 for begin in range(0, len(groups), at_once):
                     places = groups[begin : begin + at_once]
                     estimators = [candidates[group[0]].estimator for group in places]
@@ -276,7 +288,7 @@ def width_of(kernel: Kernel, estimator: KernelMachine) -> float | None:
     """The width of an estimator's resolved kernel, None if it has none."""
     on_laws = kernel.kernel if estimator.indicator else kernel
     gamma = on_laws.get_params(deep=False).get("gamma")
-    return gamma if isinstance(gamma, Real) else None
+    return float(gamma) if isinstance(gamma, Real) else None
 
 
 @contextmanager

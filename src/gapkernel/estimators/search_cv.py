@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, resolve_kernel
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals, partition
+from gapkernel.estimators.calibration import Calibration, ConformalIntervals
 from gapkernel.estimators.search import Search, width_of
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -59,11 +59,10 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
         if not penalties:
             raise ValueError(f"{plural} is empty: give at least one {name}.")
         scorer = check_scoring(self._kind(), self.scoring)  # not self: a model that holds itself cannot be saved
-        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
-            partition(splits, len(y))  # before any work is done
-        search = Search(estimator, X, y, splits, sample_weight, n_jobs=self.n_jobs)
+            search.check_partition("conformal=True")
         grid = {name: penalties, **self._widths(search)}
         results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
         best = int(results["rank_test_score"].argmin())
@@ -71,7 +70,7 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
             self.best_estimator_ = search.fit(results["params"][best], calibrate=calibrate)
         else:
             self.__dict__.pop("best_estimator_", None)  # of an earlier fit
-        self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(splits)
+        self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(search.splits)
         self.best_index_, self.best_score_ = best, results["mean_test_score"][best]
         self.best_params_ = results["params"][best]
         copy_columns(search.estimator, self)
