@@ -253,18 +253,87 @@ def test_weights_reach_the_machines():
     assert_allclose(pool.decision_function(complete), hand.decision_function(complete), atol=1e-6)
 
 
+# --- categories ----------------------------------------------------------------------------------------------------
+
+
+def mixed_frame(n=80, seed=0, gap_rate=0.2):
+    """A number and two categories that tell the class, with gaps, and the class."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, n)
+    colour = np.where(random.random(n) < 0.85, np.array(["red", "blue"])[y], "green").astype(object)
+    size = np.array(["small", "large"])[(random.random(n) < 0.2) ^ y].astype(object)
+    frame = pd.DataFrame({"length": random.standard_normal(n) + y, "colour": colour, "size": size})
+    frame["size"] = frame["size"].astype("category")
+    return frame.mask(random.random(frame.shape) < gap_rate), y
+
+
+def codes_of(frame):
+    """Numbers and 0/1 codes by hand."""
+    levels = {"colour": ["blue", "green", "red"], "size": ["large", "small"]}
+    codes = [(frame[name] == level).to_numpy(float) for name in levels for level in levels[name]]
+    return np.column_stack([frame["length"], *codes])
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_categories_at_fit_and_predict(pooling):
+    frame, y = mixed_frame()
+    new, truth = mixed_frame(60, seed=1)
+    new.loc[0, "colour"] = "purple"  # unknown: a gap
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling=pooling).fit(frame, y)
+    assert model.score(new, truth) > 0.75
+    assert_array_equal(model.predict(new.iloc[:1]), model.predict(new)[:1])
+
+
+def test_the_estimator_sees_codes_of_completed_categories():
+    frame, y = mixed_frame()
+    new, _ = mixed_frame(30, seed=1)
+    imputer = clone(CHAINS)
+    train, test = imputer.fit_transform_all(frame), imputer.transform_all(new)
+    values = [SVC().fit(codes_of(a), y).decision_function(codes_of(b)) for a, b in zip(train, test, strict=True)]
+    model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling="average").fit(frame, y)
+    assert_allclose(model.decision_function(new), np.mean(values, axis=0))
+    gaps, new_gaps = frame.isna().to_numpy(float), new.isna().to_numpy(float)
+    values = [
+        SVC().fit(np.hstack([codes_of(a), gaps]), y).decision_function(np.hstack([codes_of(b), new_gaps]))
+        for a, b in zip(train, test, strict=True)
+    ]
+    marked = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling="average", indicator=True).fit(frame, y)
+    assert_allclose(marked.decision_function(new), np.mean(values, axis=0))
+
+
+def test_imputers_of_numbers_complete_categories_to_a_level():
+    frame, y = mixed_frame()
+    imputer = IterativeImputer(sample_posterior=True, max_iter=2)
+    model = gk.MultipleImputationClassifier(SVC(), imputer, n_imputations=2, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.75
+    seen = model.estimators_[0].support_vectors_
+    assert_allclose(seen[:, 1:4].sum(axis=1), 1.0)
+    assert set(np.unique(seen[:, 1:])) == {0.0, 1.0}
+
+
+def test_dates_are_refused_and_a_regressor_takes_categories():
+    frame, y = mixed_frame()
+    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
+        gk.MultipleImputationRegressor(Ridge(), CHAINS).fit(frame.assign(day=pd.Timestamp("2020-01-01")), y)
+    model = gk.MultipleImputationRegressor(Ridge(), CHAINS).fit(frame, y.astype(float))
+    assert np.corrcoef(model.predict(frame), y)[0, 1] > 0.6
+
+
 # --- bad input -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("model", "complaint"),
     [
-        (gk.MultipleImputationClassifier(SVC(), pooling="median"), "pooling must be one of"),
-        (gk.MultipleImputationRegressor(SVR(), pooling="vote"), "pooling must be one of"),
-        (gk.MultipleImputationClassifier(SVC(), n_imputations=0), "n_imputations must be a whole number"),
+        (gk.MultipleImputationClassifier(SVC(), pooling="median"), "'pooling' parameter .* must be a str among"),
+        (gk.MultipleImputationRegressor(SVR(), pooling="vote"), "'pooling' parameter .* must be a str among"),
+        (gk.MultipleImputationClassifier(SVC(), n_imputations=0), "'n_imputations' parameter .* must be an int"),
         (gk.MultipleImputationClassifier(LinearSVC(), CHAINS, pooling="kernel"), "needs an estimator with a parameter"),
         (gk.MultipleImputationRegressor(LinearRegression(), CHAINS, pooling="kernel"), "needs an estimator with a"),
-        (gk.MultipleImputationClassifier(gk.SVC(gamma="median"), CHAINS, pooling="kernel"), "takes gamma as a number"),
+        (
+            gk.MultipleImputationClassifier(gk.SVC(gamma="median"), CHAINS, pooling="kernel"),
+            "gamma must be a pos",
+        ),
         (
             gk.MultipleImputationClassifier(gk.SVC(kernel=gk.kernels.GenRBF()), CHAINS, pooling="kernel"),
             "takes the kernels",

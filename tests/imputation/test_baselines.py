@@ -91,5 +91,5 @@ def test_naive_bayes_counts_observed_cells_only():
 
 
 def test_naive_bayes_names_a_bad_alpha():
-    with pytest.raises(ValueError, match="alpha must be a positive number"):
+    with pytest.raises(ValueError, match="'alpha' parameter"):
         CategoricalNaiveBayes(alpha=0).fit([[0.0], [1.0]], [0, 1])

@@ -1,23 +1,25 @@
-"""Naive Bayes for categories, which passes over gaps."""
+"""Naive Bayes for categories, which leaves gaps out."""
 
 from __future__ import annotations
 
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
+class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     """Naive Bayes on categories: columns are independent given the class, so a gap is simply left out.
 
-    The baseline of the microbiology papers. Every different number in a column is a category.
+    The baseline of the microbiology papers. Every different value in a column is a category, numbers included.
 
     Parameters
     ----------
@@ -26,18 +28,24 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     class_log_prior_ : ndarray of shape (n_classes,)
+        Log of each class's share of the weight.
     categories_ : list of ndarray
-        The categories of each column.
+        The categories of each column, sorted.
     feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
         Log probability of each category given the class, among the observed cells.
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if they have names.
 
     Notes
     -----
-    A category that `fit` did not see is a gap.
+    A category that was not there in `fit` is a gap.
 
     Examples
     --------
@@ -48,6 +56,8 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
     array(['cow', 'hen'], dtype='<U3')
     """
 
+    _parameter_constraints: ClassVar[dict] = {"alpha": [Interval(Real, 0, None, closed="neither")]}
+
     def __init__(self, *, alpha=1.0):
         self.alpha = alpha
 
@@ -56,31 +66,35 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
+            Classes.
         sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
 
         Returns
         -------
         self : CategoricalNaiveBayes
         """
-        if not (isinstance(self.alpha, Real) and float(self.alpha) > 0):
-            raise ValueError(f"alpha must be a positive number, got {self.alpha!r}.")
-        X, y = read_labelled(self, X, y, categorical_features=None)
-        X = X.values
-        check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        member = (codes == np.arange(len(self.classes_))[:, None]) * weight  # (n_classes, n_samples)
+        self._validate_params()
+        table, y = read_labelled(self, X, y)
+        weight = read_weight(sample_weight, table)
+        weight = np.ones(len(table)) if weight is None else weight
+        classes, codes = read_classes(y)
+        member = (codes == np.arange(len(classes))[:, None]) * weight  # (n_classes, n_samples)
         with np.errstate(divide="ignore"):  # a class of weight 0 has prior 0
             self.class_log_prior_ = np.log(member.sum(axis=1) / member.sum())
-        self.categories_, self.feature_log_prob_ = [], []
-        for column in X.T:
-            categories = np.unique(column[~np.isnan(column) & (weight > 0)])
-            counts = member @ (column[:, None] == categories) + self.alpha
-            self.categories_.append(categories)
+        self._codes = [np.unique(column[~np.isnan(column) & (weight > 0)]) for column in table.values.T]
+        self.feature_log_prob_ = []
+        for column, known in zip(table.values.T, self._codes, strict=True):
+            counts = member @ (column[:, None] == known) + self.alpha
             self.feature_log_prob_.append(np.log(counts / counts.sum(axis=1, keepdims=True)))
+        self.categories_ = [
+            known if levels is None else np.array(levels, dtype=object)[known.astype(int)]
+            for known, levels in zip(self._codes, table.schema.levels, strict=True)
+        ]
+        self.classes_, self.schema_ = classes, table.schema
         return self
 
     def predict_log_proba(self, X) -> np.ndarray:
@@ -88,19 +102,20 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and categories that were not there in `fit` are gaps.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = numbers_of(read_table(self, X, reset=False), self)
-        joint = np.tile(self.class_log_prior_, (len(X), 1))
-        for column, categories, log_prob in zip(X.T, self.categories_, self.feature_log_prob_, strict=True):
-            if len(categories):
-                place = np.searchsorted(categories, column).clip(max=len(categories) - 1)
-                joint += np.where((categories[place] == column)[:, None], log_prob[:, place].T, 0.0)
+        table = read_table(self, X, reset=False, schema=self.schema_)
+        joint = np.tile(self.class_log_prior_, (len(table), 1))
+        for column, known, log_prob in zip(table.values.T, self._codes, self.feature_log_prob_, strict=True):
+            if len(known):
+                place = np.searchsorted(known, column).clip(max=len(known) - 1)
+                joint += np.where((known[place] == column)[:, None], log_prob[:, place].T, 0.0)
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
     def predict_proba(self, X) -> np.ndarray:
@@ -108,7 +123,8 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and categories that were not there in `fit` are gaps.
 
         Returns
         -------
@@ -121,7 +137,8 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and categories that were not there in `fit` are gaps.
 
         Returns
         -------
@@ -132,6 +149,5 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags

@@ -8,47 +8,66 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from gapkernel.imputation.chained_equations import ChainedEquations
+from gapkernel.tables import Table
+
 
 class Imputations:
     """Fitted imputations that can be repeated on new rows.
 
-    An imputer with ``fit_transform_all`` and ``transform_all`` (such as `ChainedEquations`) gives its own number
-    of completions. Any other one is fitted ``n_imputations`` times with different seeds, for example scikit-learn's
-    ``IterativeImputer(sample_posterior=True)``.
+    `ChainedEquations` gives its own number of completions. Any other imputer is fitted ``n_imputations`` times with
+    different seeds, for example scikit-learn's ``IterativeImputer(sample_posterior=True)``. It sees numbers only: a
+    category is its 0/1 codes, and its completion is the level with the largest one.
+
+    Parameters
+    ----------
+    imputer : imputer
+    n_imputations : int
+    random_state : int, RandomState or None
+        Seed of an imputer that has none.
     """
 
     def __init__(self, imputer, n_imputations: int, random_state):
-        self._at_once = hasattr(imputer, "transform_all")
-        if self._at_once:
-            self._imputers = [_seeded(imputer, random_state)]
-            return
+        self._chained = isinstance(imputer, ChainedEquations)
+        if self._chained or "random_state" not in imputer.get_params():
+            n_imputations = 1  # all at once, or the same every time
         random = check_random_state(random_state)
-        if "random_state" not in imputer.get_params():
-            n_imputations = 1  # it would do the same every time
         self._imputers = [_seeded(imputer, random) for _ in range(n_imputations)]
 
-    def fit_complete(self, X, y) -> np.ndarray:
-        """Fit, and complete the training rows, (n_imputations, n_samples, n_features)."""
-        if self._at_once:
-            return self._imputers[0].fit_transform_all(X, y)
-        return _stacked(imputer.fit_transform(X, y) for imputer in self._imputers)
+    def fit_complete(self, X, table: Table, y) -> np.ndarray:
+        """Fit, and complete the training rows in the columns of `Table.one_hot`, (n_imputations, n_samples, n_codes).
 
-    def complete(self, X) -> np.ndarray:
-        """Complete new rows, (n_imputations, n_samples, n_features)."""
-        if self._at_once:
-            return self._imputers[0].transform_all(X)
+        ``X`` is the table as the caller passed it: a frame of numbers keeps its names on the way to the imputer.
+        """
+        if self._chained:
+            return np.stack([completed.one_hot() for completed in self._imputers[0].fit_transform_all(table, y)])
+        source = _source(X, table)
+        return _stacked((imputer.fit_transform(source, y) for imputer in self._imputers), table)
+
+    def complete(self, X, table: Table) -> np.ndarray:
+        """Complete new rows in the columns of `Table.one_hot`, (n_imputations, n_samples, n_codes)."""
+        if self._chained:
+            return np.stack([completed.one_hot() for completed in self._imputers[0].transform_all(table)])
+        source = _source(X, table)
         # a copy keeps the imputer's own generator where it was, so that the same call gives the same draws
-        return _stacked(deepcopy(imputer).transform(X) for imputer in self._imputers)
+        return _stacked((deepcopy(imputer).transform(source) for imputer in self._imputers), table)
 
 
-def _seeded(imputer, random_state):
+def _seeded(imputer, random):
     """A clone with a seed of its own, where it has none."""
     imputer = clone(imputer)
     if imputer.get_params().get("random_state", 0) is None:
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        imputer.set_params(random_state=int(seed))
+        imputer.set_params(random_state=int(random.randint(np.iinfo(np.int32).max)))
     return imputer
 
 
-def _stacked(tables) -> np.ndarray:
-    return np.stack([np.asarray(table, dtype=np.float64) for table in tables])
+def _source(X, table: Table):
+    """What an imputer of numbers is given: a frame of numbers as it is, for its column names; else an array."""
+    return X if hasattr(X, "columns") and not table.schema.categorical.any() else table.one_hot()
+
+
+def _stacked(completions, table: Table) -> np.ndarray:
+    arrays = [np.asarray(completed, dtype=np.float64) for completed in completions]
+    if table.schema.categorical.any():
+        arrays = [Table.from_one_hot(array, table.schema).one_hot() for array in arrays]
+    return np.stack(arrays)

@@ -3,49 +3,116 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
-from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, BaseEstimator):
-    _poolings: tuple[str, ...]
+class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEstimator):
+    """What the pooled classifier and the pooled regressor share: parameters, `fit`, and the answers of each fit."""
 
-    def _fit_pool(self, X, table, y, sample_weight) -> None:
-        """Complete the training rows, and fit one machine or one for each completion."""
-        if self.pooling not in self._poolings:
-            raise ValueError(f"pooling must be one of {self._poolings}, got {self.pooling!r}.")
-        if not isinstance(self.n_imputations, Integral) or self.n_imputations < 1:
-            raise ValueError(f"n_imputations must be a whole number from 1 up, got {self.n_imputations!r}.")
+    _y_options: ClassVar[dict] = {}
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "imputer": [HasMethods(["fit", "transform"]), None],
+        "pooling": [StrOptions({"stack", "average", "vote", "kernel"})],
+        "n_imputations": [Interval(Integral, 1, None, closed="left")],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "indicator": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        imputer=None,
+        *,
+        pooling="stack",
+        n_imputations=10,
+        categorical_features="from_dtype",
+        indicator=False,
+        n_jobs=None,
+        verbose=False,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.imputer = imputer
+        self.pooling = pooling
+        self.n_imputations = n_imputations
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Impute the training rows and fit the estimator to the completions.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,)
+            Classes or values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Passed to the estimator; the imputer does not see it.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, **self._y_options)
+        weight, classes = read_weight(sample_weight, table), self._classes_in(y)
         imputer = ChainedEquations() if self.imputer is None else self.imputer
-        imputations = Imputations(imputer, int(self.n_imputations), self.random_state)
-        completed = imputations.fit_complete(_source(X, table), y)
-        if not np.isnan(table).any():
+        imputations = Imputations(imputer, self.n_imputations, self.random_state)
+        completed = self._with_indicator(imputations.fit_complete(X, table, y), table)
+        if not table.missing.any():
             completed = completed[:1]  # a table without gaps has one completion
-        machine, inputs, mean_gram = self.estimator, list(completed), None
+        estimator, inputs, mean_gram = self.estimator, list(completed), None
         if self.pooling == "kernel":
-            counted = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
+            counted = slice(None) if weight is None else np.flatnonzero(weight)
             # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
-            y, sample_weight = y[counted], None if sample_weight is None else sample_weight[counted]
+            y, weight = y[counted], None if weight is None else weight[counted]
             mean_gram = MeanGram.of(self.estimator, completed[:, counted])
-            machine, inputs = mean_gram.machine, [mean_gram.gram()]
+            estimator, inputs = mean_gram.estimator, [mean_gram.gram()]
         elif self.pooling == "stack":
-            copies = len(inputs)
-            inputs, y = [np.concatenate(inputs)], np.concatenate([y] * copies)
-            sample_weight = self._stacked_weight(sample_weight, copies, len(table))
-        fits = (delayed(_fitted)(machine, part, y, sample_weight) for part in inputs)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(fits)
-        self.imputations_, self._mean_gram = imputations, mean_gram
+            weight = self._stacked_weight(weight, len(inputs), len(table))
+            y, inputs = np.tile(y, len(inputs)), [np.concatenate(inputs)]
+        fits = (delayed(_fitted)(estimator, part, y, weight) for part in inputs)
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
+        self.estimators_ = list(tracked(parallel(fits), len(inputs), "fits", self.verbose))
+        self.imputations_, self._mean_gram, self.schema_ = imputations, mean_gram, table.schema
+        if classes is not None:
+            self.classes_ = classes
+        return self
+
+    def _classes_in(self, y) -> np.ndarray | None:
+        """The classes, if there are classes."""
+        return None
+
+    def _with_indicator(self, completed: np.ndarray, table: Table) -> np.ndarray:
+        """The completions, with a 0/1 column for the gaps of each column if they count."""
+        if not self.indicator:
+            return completed
+        gaps = np.broadcast_to(table.missing.astype(np.float64), (len(completed), *table.shape))
+        return np.concatenate([completed, gaps], axis=2)
 
     def _stacked_weight(self, sample_weight, copies: int, n: int):
         """Each copy of a row counts 1/m, so that a row counts once whatever the number of imputations."""
@@ -55,29 +122,27 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, BaseEstimator):
         return np.tile(weight / copies, copies)
 
     def _inputs(self, X) -> list[np.ndarray]:
-        """What the machines are asked about: the completions of new rows, or their kernels."""
+        """What the fitted estimators see of new rows: their completions, or the kernels of these."""
         check_is_fitted(self)
-        table = numbers_of(read_table(self, X, reset=False), self)
-        completed = self.imputations_.complete(_source(X, table))
+        table = read_table(self, X, reset=False, schema=self.schema_)
+        completed = self._with_indicator(self.imputations_.complete(X, table), table)
         return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
 
     def _answers(self, X, method: str) -> np.ndarray:
-        """The answer of each machine to its completion, (n_imputations, n_samples, ...)."""
+        """The answer of each fitted estimator to its completion, (n_imputations, n_samples, ...)."""
         inputs = self._inputs(X)
-        machines = self.estimators_ * len(inputs) if len(self.estimators_) == 1 else self.estimators_
-        return np.stack([getattr(machine, method)(part) for machine, part in zip(machines, inputs, strict=True)])
+        fitted = self.estimators_ * len(inputs) if len(self.estimators_) == 1 else self.estimators_
+        return np.stack([getattr(one, method)(part) for one, part in zip(fitted, inputs, strict=True)])
 
-    def _mean_kernel_answer(self, X, method: str) -> np.ndarray:
+    def _pooled(self, X, method: str) -> np.ndarray:
+        """The mean answer; of "kernel", the answer to the mean kernel."""
+        if self._mean_gram is None:
+            return self._answers(X, method).mean(axis=0)
         return getattr(self.estimators_[0], method)(np.mean(self._inputs(X), axis=0))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
-    """A classifier fitted to, and asked about, several completions of rows with gaps.
+    """A classifier fitted to several completions of rows with gaps, and applied to several of each new row.
 
     Parameters
     ----------
@@ -88,34 +153,46 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         ``IterativeImputer(sample_posterior=True)``, which is then fitted ``n_imputations`` times. None is
         ``ChainedEquations()``. An imputer without a seed of its own gets one from ``random_state``.
     pooling : {"stack", "average", "vote", "kernel"}, default="stack"
-        "stack": one machine on all completions put below each other (1MI), asked about each completion of a
-        new row, the answers averaged. "average": one machine for each completion, their probabilities or
-        decision values averaged, each machine being asked about its own completion of the new row (2MI).
-        "vote": the same machines, the majority of their classes; a tie goes to the class that comes first.
-        "kernel": one machine on the mean of the completions' Gram matrices; ``estimator`` must be an SVM or
-        another machine with a parameter ``kernel``.
+        "stack": one fit to all completions put below each other (1MI), applied to each completion of a new row; the
+        answers are averaged. "average": one fit to each completion, applied to the same imputer's completion of the
+        new row; probabilities or decision values are averaged (2MI). "vote": the same fits, and the majority of
+        their classes; a tie goes to the class that comes first. "kernel": one fit to the mean of the completions'
+        Gram matrices; ``estimator`` must be an SVM or another estimator with a parameter ``kernel``.
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
+    indicator : bool, default=False
+        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
+        gaps.
     n_jobs : int, default=None
-        Machines fitted at the same time.
+        Fits at the same time.
+    verbose : bool or int, default=False
+        Whether to show progress.
     random_state : int, RandomState or None, default=None
         Seed of an imputer that has none.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     estimators_ : list
-        The fitted machine, or machines.
+        The fitted estimator, or estimators.
     imputations_ : Imputations
         The fitted imputer, or imputers.
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if they have names.
 
     Notes
     -----
     With "stack" every copy of a row weighs 1/m if the estimator takes sample weights, so a row counts once, and
     C and the like mean what they mean for one table. A table without gaps has one completion; every pooling then
-    is the plain estimator. A new row without gaps is asked about as it is.
+    is the plain estimator. A new row without gaps has one completion, itself.
 
     The label is used to impute the training rows only if the imputer does so (``ChainedEquations(use_target=True)``),
     and never those of new rows.
@@ -137,83 +214,48 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     array([0, 1])
     """
 
-    _poolings = ("stack", "average", "vote", "kernel")
-
-    def __init__(self, estimator, imputer=None, *, pooling="stack", n_imputations=10, n_jobs=None, random_state=None):
-        self.estimator = estimator
-        self.imputer = imputer
-        self.pooling = pooling
-        self.n_imputations = n_imputations
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(self, X, y, sample_weight=None) -> MultipleImputationClassifier:
-        """Impute the training rows and fit the machines.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : array-like of shape (n_samples,)
-            Classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Passed to the estimator; the imputer does not see it.
-
-        Returns
-        -------
-        self : MultipleImputationClassifier
-        """
-        table, y = read_labelled(self, X, y, categorical_features=None)
-        table = table.values
-        check_classification_targets(y)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, table)
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(f"y holds one class only, {classes[0]!r}. A classifier needs at least two classes.")
-        self._fit_pool(X, table, y, weight)
-        self.classes_ = classes
-        return self
+    def _classes_in(self, y):
+        return read_classes(y)[0]
 
     def predict(self, X) -> np.ndarray:
         """The class of each row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         classes : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if self.pooling == "kernel":
-            return self._mean_kernel_answer(X, "predict")
+        if self._mean_gram is not None:
+            return self._pooled(X, "predict")
         answers = self._answers(X, "predict")
         pooled = self.classes_[self._pooled_choice(X, answers)]
-        return np.where(
-            (answers == answers[0]).all(axis=0), answers[0], pooled
-        )  # the machines' own word, if they agree
+        return np.where((answers == answers[0]).all(axis=0), answers[0], pooled)  # where all fits agree, their class
 
     def _pooled_choice(self, X, answers) -> np.ndarray:
-        if self.pooling == "vote" or not (
-            _machine_has(self, "predict_proba") or _machine_has(self, "decision_function")
-        ):
-            return self._vote_shares(answers).argmax(axis=1)
-        if _machine_has(self, "predict_proba"):
+        scored = self.pooling != "vote"
+        if scored and _offers(self, "predict_proba"):
             return self.predict_proba(X).argmax(axis=1)
+        if not scored or not _offers(self, "decision_function"):
+            return self._vote_shares(answers).argmax(axis=1)
         values = self.decision_function(X)
         return (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
 
     def _vote_shares(self, answers) -> np.ndarray:
         return (answers[:, :, None] == self.classes_).mean(axis=0)
 
-    @available_if(lambda self: self.pooling == "vote" or _machine_has(self, "predict_proba"))
+    @available_if(lambda self: self.pooling == "vote" or _offers(self, "predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
         """Mean probability of each class; with "vote", its share of the votes.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
@@ -222,33 +264,31 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         check_is_fitted(self)
         if self.pooling == "vote":
             return self._vote_shares(self._answers(X, "predict"))
-        if self.pooling == "kernel":
-            return self._mean_kernel_answer(X, "predict_proba")
-        return self._answers(X, "predict_proba").mean(axis=0)
+        return self._pooled(X, "predict_proba")
 
-    @available_if(lambda self: self.pooling != "vote" and _machine_has(self, "decision_function"))
+    @available_if(lambda self: self.pooling != "vote" and _offers(self, "decision_function"))
     def decision_function(self, X) -> np.ndarray:
         """Mean decision value.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         values : ndarray, shaped as the estimator's
         """
         check_is_fitted(self)
-        if self.pooling == "kernel":
-            return self._mean_kernel_answer(X, "decision_function")
-        return self._answers(X, "decision_function").mean(axis=0)
+        return self._pooled(X, "decision_function")
 
     def between_variance(self, X) -> np.ndarray:
         """How much the answer varies over the imputations: what the gaps leave open.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
@@ -259,31 +299,54 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         check_is_fitted(self)
         if self.pooling != "vote":
             for method in ("predict_proba", "decision_function"):
-                if _machine_has(self, method):
+                if _offers(self, method):
                     return _between(self._answers(X, method))
         return _between((self._answers(X, "predict")[:, :, None] == self.classes_).astype(float))
 
 
 class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
-    """A regressor fitted to, and asked about, several completions of rows with gaps.
+    """A regressor fitted to several completions of rows with gaps, and applied to several of each new row.
 
     Parameters
     ----------
     estimator : regressor
         Any regressor for complete rows.
     imputer : imputer, default=None
+        `ChainedEquations`, or any imputer that draws at random, such as
+        ``IterativeImputer(sample_posterior=True)``, which is then fitted ``n_imputations`` times. None is
+        ``ChainedEquations()``. An imputer without a seed of its own gets one from ``random_state``.
     pooling : {"stack", "average", "kernel"}, default="stack"
+        "stack": one fit to all completions put below each other (1MI), applied to each completion of a new row; the
+        predictions are averaged. "average": one fit to each completion, applied to the same imputer's completion of
+        the new row; the predictions are averaged (2MI). "kernel": one fit to the mean of the completions' Gram
+        matrices; ``estimator`` must be an SVM or another estimator with a parameter ``kernel``.
     n_imputations : int, default=10
+        Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
+    indicator : bool, default=False
+        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
+        gaps.
     n_jobs : int, default=None
+        Fits at the same time.
+    verbose : bool or int, default=False
+        Whether to show progress.
     random_state : int, RandomState or None, default=None
-        All as in `MultipleImputationClassifier`; it is the predictions that are averaged.
+        Seed of an imputer that has none.
 
     Attributes
     ----------
-    estimators_, imputations_
-        As in `MultipleImputationClassifier`.
+    estimators_ : list
+        The fitted estimator, or estimators.
+    imputations_ : Imputations
+        The fitted imputer, or imputers.
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if they have names.
 
     Examples
     --------
@@ -296,59 +359,34 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     array([1.5])
     """
 
-    _poolings = ("stack", "average", "kernel")
-
-    def __init__(self, estimator, imputer=None, *, pooling="stack", n_imputations=10, n_jobs=None, random_state=None):
-        self.estimator = estimator
-        self.imputer = imputer
-        self.pooling = pooling
-        self.n_imputations = n_imputations
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(self, X, y, sample_weight=None) -> MultipleImputationRegressor:
-        """Impute the training rows and fit the machines.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Passed to the estimator; the imputer does not see it.
-
-        Returns
-        -------
-        self : MultipleImputationRegressor
-        """
-        table, y = read_labelled(self, X, y, categorical_features=None, y_numeric=True)
-        table = table.values
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, table)
-        self._fit_pool(X, table, y, weight)
-        return self
+    _y_options: ClassVar[dict] = {"y_numeric": True}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_MultipleImputation._parameter_constraints,
+        "pooling": [StrOptions({"stack", "average", "kernel"})],
+    }
 
     def predict(self, X) -> np.ndarray:
         """The mean prediction over the imputations.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if self.pooling == "kernel":
-            return self._mean_kernel_answer(X, "predict")
-        return self._answers(X, "predict").mean(axis=0)
+        return self._pooled(X, "predict")
 
     def between_variance(self, X) -> np.ndarray:
         """How much the prediction varies over the imputations: what the gaps leave open.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
@@ -358,18 +396,14 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         return _between(self._answers(X, "predict"))
 
 
-def _source(X, table: np.ndarray):
-    """What the imputer is given: frames as they are, for their column names, all else as checked."""
-    return X if hasattr(X, "columns") else table
-
-
-def _fitted(machine, X, y, sample_weight):
+def _fitted(estimator, X, y, sample_weight):
     if sample_weight is None:
-        return clone(machine).fit(X, y)
-    return clone(machine).fit(X, y, sample_weight=sample_weight)
+        return clone(estimator).fit(X, y)
+    return clone(estimator).fit(X, y, sample_weight=sample_weight)
 
 
-def _machine_has(pool, method: str) -> bool:
+def _offers(pool, method: str) -> bool:
+    """Whether the estimator that is pooled has a method."""
     return hasattr(pool.estimators_[0] if hasattr(pool, "estimators_") else pool.estimator, method)
 
 
