@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gapkernel as gk
-from gapkernel.missingness.ampute import _balanced, _mahalanobis
+from gapkernel.missingness.ampute import balanced_draws, mahalanobis
 
 MECHANISMS = ("mcar", "mar", "nmar")
 
@@ -62,7 +62,7 @@ def test_mar_removes_near_the_anchors_and_leaves_them_whole():
     gaps = np.isnan(gk.ampute(X, 0.5, "mar", random_state=5))
     anchors = np.random.RandomState(5).choice(400, 3, replace=False)
     assert not gaps[anchors].any()
-    distances = _mahalanobis(X, anchors)
+    distances = mahalanobis(X, anchors)
     for column in range(3):
         near = distances[:, column] < np.median(distances[:, column])
         assert gaps[near, column].mean() > gaps[~near, column].mean()
@@ -71,7 +71,7 @@ def test_mar_removes_near_the_anchors_and_leaves_them_whole():
 def test_draws_have_the_probabilities_they_should_and_a_fixed_number():
     chances = np.array([[0.9, 0.1, 0.5], [0.25, 0.25, 1.0]])
     random = np.random.RandomState(0)
-    draws = np.array([_balanced(chances, random) for _ in range(20_000)])
+    draws = np.array([balanced_draws(chances, random) for _ in range(20_000)])
     error = np.sqrt(chances * (1 - chances) / len(draws))
     assert (np.abs(draws.mean(axis=0) - chances) <= 4.5 * error + 1e-12).all()
     assert set(draws.sum(axis=(1, 2)).tolist()) == {3}
@@ -105,10 +105,15 @@ def test_gaps_that_are_there_already_stay_under_mcar():
 @pytest.mark.parametrize(
     ("X", "prop", "mechanism", "words"),
     [
-        (np.ones((5, 2)), 1.2, "mcar", "prop must be a number between 0 and 1"),
-        (np.ones((5, 2)), 0.2, "random", "mechanism must be one of"),
+        (np.ones((5, 2)), 1.2, "mcar", "'prop' parameter of ampute must be a float in the range"),
+        (np.ones((5, 2)), 0.2, "random", "'mechanism' parameter of ampute must be a str among"),
         (np.array([[1.0, np.nan], [2.0, 3.0]]), 0.2, "mar", "column '1' has a gap in row 0"),
-        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), 0.2, "nmar", "column 'a' does not hold numbers"),
+        (
+            pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}),
+            0.2,
+            "nmar",
+            "distances.*Column 'a' of X holds values that are not numbers",
+        ),
         (np.arange(8.0).reshape(2, 4), 0.2, "mar", "2 rows and 4 columns"),
         (np.arange(8.0).reshape(8, 1), 0.2, "nmar", "at least two"),
         (np.random.default_rng(0).random((20, 4)), 0.9, "mar", "0.8: anchor rows stay whole"),
@@ -153,7 +158,7 @@ def test_distances_need_no_memory_for_differences():
     X = correlated(0, 500, 60)
     anchors = np.arange(60)
     tracemalloc.start()
-    distances = _mahalanobis(X, anchors)
+    distances = mahalanobis(X, anchors)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * len(X) * 60 * 60 / 4

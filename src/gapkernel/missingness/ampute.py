@@ -9,13 +9,19 @@ from scipy.linalg import eigh, pinvh
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from gapkernel.missingness.summary import gaps_of
-from gapkernel.tables.columns import Columns
-
-MECHANISMS = ("mcar", "mar", "nmar")
+from gapkernel.tables import floats_of, gaps_of, labels_of, take_columns, with_gaps
 
 
+@validate_params(
+    {
+        "prop": [Interval(Real, 0, 1, closed="both")],
+        "mechanism": [StrOptions({"mcar", "mar", "nmar"})],
+        "random_state": ["random_state"],
+    },
+    prefer_skip_nested_validation=True,
+)
 def ampute(X, prop, mechanism="mcar", random_state=None):
     """Remove a share of the cells of a table.
 
@@ -61,23 +67,14 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
     >>> ampute(X, 0.3, "nmar", random_state=0).shape
     (50, 2)
     """
-    if mechanism not in MECHANISMS:
-        raise ValueError(f"mechanism must be one of {MECHANISMS}, got {mechanism!r}.")
-    if not isinstance(prop, Real) or not 0 <= float(prop) <= 1:
-        raise ValueError(f"prop must be a number between 0 and 1, got {prop!r}.")
-    prop = float(prop)
     random = check_random_state(random_state)
-    X = _with_room_for_gaps(X)
     if mechanism == "mcar":
-        gaps, _ = gaps_of(X)
-        return _without(X, _balanced(np.where(gaps, 0.0, prop), random))
-    table = _numbers(X, mechanism)
+        return with_gaps(X, balanced_draws(np.where(gaps_of(X), 0.0, float(prop)), random))
+    table = _complete_numbers(X, mechanism)
     if mechanism == "mar":
-        return _without(X, _balanced(_mar(table, prop, random), random))
-    visible, chances = _nmar(table, prop, random)
-    holes = np.zeros(table.shape, bool)
-    holes[:, visible] = _balanced(chances, random)
-    return _columns(_without(X, holes), visible)
+        return with_gaps(X, balanced_draws(_mar(table, float(prop), random), random))
+    visible, chances = _nmar(table, float(prop), random)
+    return with_gaps(take_columns(X, visible), balanced_draws(chances, random))
 
 
 def _mar(X: np.ndarray, prop: float, random) -> np.ndarray:
@@ -86,7 +83,7 @@ def _mar(X: np.ndarray, prop: float, random) -> np.ndarray:
     if d > n:
         raise ValueError(f"mechanism='mar' draws one anchor row for each column, but X has {n} rows and {d} columns.")
     anchors = random.choice(n, d, replace=False)
-    distances = _mahalanobis(X, anchors)
+    distances = mahalanobis(X, anchors)
     distances[anchors] = np.inf
     return _calibrated(distances, prop)
 
@@ -99,10 +96,10 @@ def _nmar(X: np.ndarray, prop: float, random) -> tuple[np.ndarray, np.ndarray]:
     order = random.permutation(d)
     visible, hidden = np.sort(order[: (d + 1) // 2]), np.sort(order[(d + 1) // 2 :])
     anchors = random.choice(n, len(visible), replace=len(visible) > n)
-    return visible, _calibrated(_mahalanobis(X[:, hidden], anchors), prop)
+    return visible, _calibrated(mahalanobis(X[:, hidden], anchors), prop)
 
 
-def _mahalanobis(X: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+def mahalanobis(X: np.ndarray, anchors: np.ndarray) -> np.ndarray:
     """||x - anchor||_Sigma for all rows and anchors, Sigma the sample covariance."""
     scale = X.std(axis=0)
     Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)  # units and constant columns do not matter
@@ -131,7 +128,7 @@ def _calibrated(distances: np.ndarray, prop: float) -> np.ndarray:
     return np.exp(-np.exp(brentq(excess, low, high, xtol=1e-12)) * distances)
 
 
-def _balanced(chances: np.ndarray, random) -> np.ndarray:
+def balanced_draws(chances: np.ndarray, random) -> np.ndarray:
     """Cells drawn with the given probabilities, their number fixed up to rounding: systematic sampling."""
     order = random.permutation(chances.size)
     ends = np.cumsum(chances.ravel()[order])
@@ -144,62 +141,16 @@ def _balanced(chances: np.ndarray, random) -> np.ndarray:
     return holes.reshape(chances.shape)
 
 
-def _with_room_for_gaps(X):
-    """Frames and arrays of numbers as they are; masked arrays and lists of numbers as floats; all else as objects."""
-    if np.ma.isMaskedArray(X):
-        numeric = X.dtype.kind in "biuf"
-        values = X.data.astype(np.float64 if numeric else object)
-        values[np.ma.getmaskarray(X)] = np.nan if numeric else None
-        return values
-    if isinstance(X, list | tuple):
-        X = Columns(X).array
-        return X.astype(np.float64) if all(cell is None or isinstance(cell, Real) for cell in X.flat) else X
-    return X.astype(object) if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO" else X
-
-
-def _numbers(X, mechanism: str) -> np.ndarray:
-    """The table as numbers without gaps; complaints name the column."""
-    gaps, names = gaps_of(X)
+def _complete_numbers(X, mechanism: str) -> np.ndarray:
+    """The table as numbers without gaps; error messages name the column."""
+    gaps = gaps_of(X)
     if gaps.any():
         row, column = np.argwhere(gaps)[0]
         raise ValueError(
-            f"mechanism={mechanism!r} measures distances between complete rows, but column {names[column]!r} has a gap "
-            f"in row {row}. Use mechanism='mcar', or leave the column or the row out."
+            f"mechanism={mechanism!r} measures distances between complete rows, but column {labels_of(X)[column]!r} "
+            f"has a gap in row {row}. Use mechanism='mcar', or leave the column or the row out."
         )
-    columns = Columns(X)
-    numbers = np.empty(gaps.shape)
-    for k, name in enumerate(names):
-        try:
-            numbers[:, k] = np.array(columns.values(k), dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"mechanism={mechanism!r} measures distances, but column {name!r} does not hold numbers. Encode it, "
-                f"use mechanism='mcar', or leave the column out."
-            ) from None
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"Column {names[np.argwhere(~np.isfinite(numbers))[0, 1]]!r} of X contains infinity.")
-    return numbers
-
-
-def _without(X, holes: np.ndarray):
-    """A copy of the table with gaps in the holes, in its own form."""
-    columns = Columns(X)
-    if columns.frame is None:
-        values = np.array(columns.array, dtype=None if columns.array.dtype.kind in "fO" else np.float64)
-        values[holes] = np.nan if values.dtype.kind == "f" else None
-        return values
-    native = columns.frame.to_native()
-    if hasattr(native, "mask"):
-        return native.mask(holes)
-    import narwhals as nw
-
-    backend = columns.frame.implementation
-    keep = [nw.new_series(f"keep{k}", ~holes[:, k], backend=backend) for k in range(columns.n)]
-    return columns.frame.with_columns(
-        nw.when(keep[k]).then(nw.col(name)).alias(name) for k, name in enumerate(columns.frame.columns)
-    ).to_native()
-
-
-def _columns(X, places: np.ndarray):
-    frame = Columns(X).frame
-    return X[:, places] if frame is None else frame[:, places.tolist()].to_native()
+    try:
+        return floats_of(X)
+    except ValueError as error:
+        raise ValueError(f"mechanism={mechanism!r} measures distances between rows of numbers. {error}") from None

@@ -1,4 +1,4 @@
-"""What a table's gaps look like: patterns, pairs of columns, and how well columns can inform each other."""
+"""What the gaps of a table look like: patterns, pairs of columns, and how the gaps of one meet the values of others."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.rows import Patterns
-from gapkernel.tables.columns import Columns
+from gapkernel.tables import gaps_of, labels_of
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """How many rows observe or miss two columns; entry (j, k) is about column j, then column k.
+    """In how many rows two columns are observed or missing; entry (j, k) is for column j, then column k.
 
     Attributes
     ----------
     rr, rm, mr, mm : ndarray of shape (n_features, n_features)
-        r is observed (a response), m is missing: ``mr[j, k]`` rows miss column j and have column k.
+        r is observed (a response), m is missing: in ``mr[j, k]`` rows column j is missing and column k is observed.
     """
 
     rr: np.ndarray
@@ -28,7 +28,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class GapPatterns:
-    """The distinct sets of columns that rows miss together, the most frequent first.
+    """The distinct sets of columns that are missing together, the most frequent first.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Flux:
     Attributes
     ----------
     influx : ndarray of shape (n_features,)
-        Pairs (gap of this column, value of another column in the same row) as a share of all values: high where the
-        gaps of a column can be learned from the others. 0 for a complete column, 1 for an empty one.
+        Pairs (gap of this column, value of another column in the same row) as a share of all values in the table: the
+        more gaps a column has beside observed cells, the higher. 0 for a complete column, 1 for an empty one.
     outflux : ndarray of shape (n_features,)
-        Pairs (value of this column, gap of another column in the same row) as a share of all gaps: high where a
-        column can help to fill the others. 1 for a complete column, 0 for an empty one.
+        Pairs (value of this column, gap of another column in the same row) as a share of all gaps in the table: the
+        more gaps of other columns a column has a value beside, the higher. 1 for a complete column, 0 for an empty one.
     """
 
     influx: np.ndarray
@@ -73,11 +73,15 @@ class GapSummary:
     Attributes
     ----------
     n_rows, n_columns, n_gaps, n_complete_rows : int
+        Counts over the whole table.
     column_gaps : ndarray of shape (n_columns,)
         Gaps in each column.
     names : tuple of str
+        The columns.
     patterns : GapPatterns
+        Which columns are missing together.
     flux : Flux
+        Influx and outflux of each column.
     """
 
     n_rows: int
@@ -96,14 +100,14 @@ class GapSummary:
 
 
 def pairs(X) -> Pairs:
-    """Count the rows that observe or miss each pair of columns.
+    """Count the rows in which two columns are observed or missing, for each pair of columns.
 
     The same as ``md.pairs`` of the R package mice.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
-        NaN, None and pd.NA mark a gap.
+        Numbers, text, categories or dates; NaN, None, pd.NA and NaT are gaps.
 
     Returns
     -------
@@ -118,7 +122,7 @@ def pairs(X) -> Pairs:
     array([[0, 0],
            [1, 0]])
     """
-    return _pairs(gaps_of(X)[0])
+    return _pairs(_gaps(X))
 
 
 def patterns(X) -> GapPatterns:
@@ -127,6 +131,7 @@ def patterns(X) -> GapPatterns:
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
+        Numbers, text, categories or dates; NaN, None, pd.NA and NaT are gaps.
 
     Returns
     -------
@@ -139,10 +144,7 @@ def patterns(X) -> GapPatterns:
     >>> patterns([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]]).counts
     array([2, 1])
     """
-    gaps, names = gaps_of(X)
-    found = Patterns.of(gaps)
-    order = np.lexsort((found.gaps.sum(axis=1), -found.counts))  # ties: fewer gaps first
-    return GapPatterns(found.gaps[order], found.counts[order], names)
+    return _patterns(_gaps(X), labels_of(X))
 
 
 def flux(X) -> Flux:
@@ -151,6 +153,7 @@ def flux(X) -> Flux:
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
+        Numbers, text, categories or dates; NaN, None, pd.NA and NaT are gaps.
 
     Returns
     -------
@@ -163,12 +166,7 @@ def flux(X) -> Flux:
     >>> flux([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]]).influx.round(3)
     array([0. , 0.5])
     """
-    gaps, _ = gaps_of(X)
-    counts = _pairs(gaps)
-    values, holes = int((~gaps).sum()), int(gaps.sum())
-    influx = counts.mr.sum(axis=1) / values if values else np.zeros(gaps.shape[1])
-    outflux = counts.rm.sum(axis=1) / holes if holes else np.ones(gaps.shape[1])
-    return Flux(influx, outflux)
+    return _flux(_gaps(X))
 
 
 def summary(X) -> GapSummary:
@@ -177,6 +175,7 @@ def summary(X) -> GapSummary:
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
+        Numbers, text, categories or dates; NaN, None, pd.NA and NaT are gaps.
 
     Returns
     -------
@@ -190,26 +189,41 @@ def summary(X) -> GapSummary:
     >>> found.n_gaps, found.n_complete_rows, round(found.gap_fraction, 3)
     (2, 1, 0.333)
     """
-    gaps, names = gaps_of(X)
+    gaps, names = _gaps(X), labels_of(X)
     n_rows, n_columns = gaps.shape
-    complete = int((~gaps.any(axis=1)).sum())
-    return GapSummary(n_rows, n_columns, int(gaps.sum()), complete, gaps.sum(axis=0), names, patterns(X), flux(X))
+    return GapSummary(
+        n_rows,
+        n_columns,
+        n_gaps=int(gaps.sum()),
+        n_complete_rows=int((~gaps.any(axis=1)).sum()),
+        column_gaps=gaps.sum(axis=0),
+        names=names,
+        patterns=_patterns(gaps, names),
+        flux=_flux(gaps),
+    )
 
 
-def gaps_of(X) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Where a table of numbers, text or categories has gaps, and the names of its columns."""
-    columns = Columns(np.ma.filled(X.astype(float), np.nan) if np.ma.isMaskedArray(X) else X)
-    if columns.frame is None and columns.array.dtype.kind in "biuf":
-        gaps = np.isnan(columns.array)
-    else:
-        lists = [[value is None for value in columns.values(k)] for k in range(columns.n)]
-        gaps = np.array(lists, dtype=bool).T if lists else np.empty((0, 0), bool)
+def _gaps(X) -> np.ndarray:
+    gaps = gaps_of(X)
     if not gaps.size:
         raise ValueError(f"X has no cells: its shape is {gaps.shape}.")
-    return gaps, columns.names or tuple(map(str, range(columns.n)))
+    return gaps
 
 
 def _pairs(gaps: np.ndarray) -> Pairs:
     missing = gaps.astype(np.int64)
     observed = 1 - missing
     return Pairs(observed.T @ observed, observed.T @ missing, missing.T @ observed, missing.T @ missing)
+
+
+def _patterns(gaps: np.ndarray, names: tuple[str, ...]) -> GapPatterns:
+    found = Patterns.of(gaps)
+    order = np.lexsort((found.gaps.sum(axis=1), -found.counts))  # ties: fewer gaps first
+    return GapPatterns(found.gaps[order], found.counts[order], names)
+
+
+def _flux(gaps: np.ndarray) -> Flux:
+    counts, n_gaps, n_values = _pairs(gaps), int(gaps.sum()), int((~gaps).sum())
+    influx = counts.mr.sum(axis=1) / n_values if n_values else np.zeros(gaps.shape[1])
+    outflux = counts.rm.sum(axis=1) / n_gaps if n_gaps else np.ones(gaps.shape[1])
+    return Flux(influx, outflux)

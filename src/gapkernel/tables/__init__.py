@@ -1,6 +1,40 @@
 """The one door for data: arrays, frames, files, and tables too large for memory."""
 
+from gapkernel.tables.frames import (
+    floats_of,
+    gaps_of,
+    in_form_of,
+    join_rows,
+    labels_of,
+    missing_in,
+    names_of,
+    one_row,
+    schema_of,
+    take_columns,
+    take_rows,
+    with_gaps,
+)
 from gapkernel.tables.reading import numbers_of, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.table import Schema, Table
 
-__all__ = ["Schema", "Table", "numbers_of", "read_classes", "read_labelled", "read_table", "read_weight"]
+__all__ = [
+    "Schema",
+    "Table",
+    "floats_of",
+    "gaps_of",
+    "in_form_of",
+    "join_rows",
+    "labels_of",
+    "missing_in",
+    "names_of",
+    "numbers_of",
+    "one_row",
+    "read_classes",
+    "read_labelled",
+    "read_table",
+    "read_weight",
+    "schema_of",
+    "take_columns",
+    "take_rows",
+    "with_gaps",
+]

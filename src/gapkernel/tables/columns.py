@@ -1,19 +1,170 @@
-"""Columns of whatever the user hands us: which are categories, what their levels are, what is a gap."""
+"""The columns of whatever the user passes: which hold categories, with which levels, and where the gaps are."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from datetime import date, datetime, timedelta
-from typing import Any
+from functools import cached_property
 
 import narwhals as nw
 import numpy as np
 
+from gapkernel.tables.table import Schema
+
 CATEGORICAL_DTYPES = (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
 TIMES = (date, datetime, timedelta, np.datetime64, np.timedelta64)
+GAP_TYPES = ("NoneType", "NAType", "NaTType")
+"""Types of which every value is a gap, by name: pandas need not be installed."""
+
+
+class Column(ABC):
+    """One column. ``label`` is how error messages name it."""
+
+    label: str
+
+    @property
+    @abstractmethod
+    def holds_categories(self) -> bool:
+        """Whether the type of the column, or that of its cells, says that it holds categories."""
+
+    @property
+    @abstractmethod
+    def distinct(self) -> list:
+        """The distinct values as Python objects, without gaps, in any order."""
+
+    @property
+    @abstractmethod
+    def order(self) -> tuple | None:
+        """The levels of an ordered type, in their order; None for other types."""
+
+    @abstractmethod
+    def mapped(self, numbers: dict) -> np.ndarray:
+        """The number of each cell by its value; NaN for other values and in the gaps."""
+
+    @abstractmethod
+    def floats(self) -> np.ndarray:
+        """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
+
+    @abstractmethod
+    def gaps(self) -> np.ndarray:
+        """True in the gaps."""
+
+    def levels(self) -> tuple:
+        """The levels that occur, sorted; those of an ordered type as the type lists them."""
+        if self.order is not None:
+            return self.order
+        holds_text(set(map(type, self.distinct)), self.label)
+        return tuple(sorted(self.distinct))
+
+    def codes(self, levels: tuple) -> np.ndarray:
+        """The place of each value among the levels as a float, NaN for a gap or another value."""
+        place = {level: float(code) for code, level in enumerate(levels)}
+        text = any(isinstance(level, str) for level in levels)
+        if levels and any(isinstance(value, str) != text for value in self.distinct):
+            spelled = self._places_by_number(levels)
+            place |= {value: spelled[number] for value in self.distinct if (number := _number(value)) in spelled}
+        return self.mapped(place)
+
+    def _places_by_number(self, levels: tuple) -> dict:
+        """The place of each level by the number it spells: files write numbers and text alike, and readers guess."""
+        place = {_number(level): float(code) for code, level in enumerate(levels)}
+        if len(place) < len(levels) or all(isinstance(level, str) for level in place):
+            raise ValueError(
+                f"Column {self.label} of X holds numbers where it held text at fit, such as {levels[0]!r}, and "
+                f"cannot be matched with it. Turn the column into text as it was."
+            )
+        return place
+
+
+class FrameColumn(Column):
+    """A column of a frame whose type says what it holds."""
+
+    def __init__(self, series: nw.Series, label: str):
+        self.series, self.label = series, label
+
+    @property
+    def holds_categories(self) -> bool:
+        return isinstance(self.series.dtype, CATEGORICAL_DTYPES)
+
+    @cached_property
+    def distinct(self) -> list:  # type: ignore[override]
+        return [value for value in self.series.drop_nulls().unique().to_list() if value == value]
+
+    @property
+    def order(self) -> tuple | None:
+        dtype = self.series.dtype
+        return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
+
+    def mapped(self, numbers: dict) -> np.ndarray:
+        known = [value for value in self.distinct if value in numbers]
+        if not known:
+            return np.full(len(self.series), np.nan)
+        found = [numbers[value] for value in known]
+        return self.series.replace_strict(known, found, default=None, return_dtype=nw.Float64).to_numpy()
+
+    def floats(self) -> np.ndarray:
+        values = self.series.to_numpy()
+        return values if self.series.dtype.is_float() else ArrayColumn(values, self.label).floats()
+
+    def gaps(self) -> np.ndarray:
+        if self.series.dtype.is_float():
+            return np.isnan(self.series.to_numpy())
+        return self.series.is_null().to_numpy()
+
+
+class ArrayColumn(Column):
+    """A column of an array, or of Python objects in a frame."""
+
+    order = None
+
+    def __init__(self, values: np.ndarray, label: str):
+        self.values, self.label = values, label
+
+    @property
+    def holds_categories(self) -> bool:
+        if self.values.dtype.kind in "biuf":
+            return False
+        types = set(map(type, self._cells))
+        if any(issubclass(t, (str, bool, np.bool_, *TIMES)) for t in types if t.__name__ not in GAP_TYPES):
+            return holds_text(set(map(type, self.distinct)), self.label)
+        return False
+
+    @cached_property
+    def _cells(self) -> list:
+        return self.values.tolist()
+
+    @cached_property
+    def distinct(self) -> list:  # type: ignore[override]
+        return [value for value in dict.fromkeys(self._cells) if not _is_gap(value)]
+
+    def mapped(self, numbers: dict) -> np.ndarray:
+        return np.fromiter((numbers.get(cell, np.nan) for cell in self._cells), np.float64, len(self._cells))
+
+    def floats(self) -> np.ndarray:
+        values = self.values
+        if values.dtype == object and any(t.__name__ in GAP_TYPES for t in set(map(type, self._cells))):
+            values = np.where(self.gaps(), np.nan, values)
+        try:
+            return values.astype(np.float64)
+        except ValueError as error:
+            raise ValueError(
+                f"Column {self.label} of X holds values that are not numbers. Encode it as numbers, declare it in "
+                f"categorical_features if the estimator has that parameter, or leave the column out."
+            ) from error
+        except TypeError:
+            holds_text(set(map(type, self._cells)), self.label)  # the error for dates says more
+            raise
+
+    def gaps(self) -> np.ndarray:
+        if self.values.dtype.kind in "biuf":
+            return np.isnan(self.values)
+        return np.fromiter(map(_is_gap, self._cells), bool, len(self._cells))
 
 
 class Columns:
-    """The columns of a table, one by one: names, types and values.
+    """The columns of a table, in the form in which the user passed it.
+
+    Sparse tables and repeated names are refused.
 
     Parameters
     ----------
@@ -21,129 +172,135 @@ class Columns:
     """
 
     def __init__(self, X):
-        frame = nw.from_native(X, eager_only=True, pass_through=True) if _looks_like_frame(X) else X
-        self.frame = frame if isinstance(frame, nw.DataFrame) else None
-        self.array = np.empty((0, 0)) if self.frame is not None else _plain_array(X)
-        self.n = self.frame.shape[1] if self.frame is not None else self.array.shape[1]
-        self.dtypes = list(self.frame.schema.values()) if self.frame is not None else [None] * self.n
-        self.names = tuple(map(str, self.frame.columns)) if self.frame is not None else None
+        self.frame: nw.DataFrame | None = None
+        self.array = np.empty((0, 0))
+        self.names: tuple[str, ...] | None = None
+        if nw.dependencies.is_into_dataframe(X):
+            _refuse_repeated_names(X)
+            self.frame = nw.from_native(X, eager_only=True)
+            self.names = tuple(map(str, self.frame.columns))
+        else:
+            self.array = _plain_array(X)
+        self.n_rows, self.n = self.array.shape if self.frame is None else self.frame.shape
+
+    @cached_property
+    def dtypes(self) -> list:
+        """The types of a frame's columns."""
+        return [] if self.frame is None else list(self.frame.schema.values())
 
     def label(self, column: int) -> str:
-        """How a complaint names a column."""
+        """How an error message names a column."""
         return repr(self.names[column]) if self.names else str(column)
 
-    def values(self, column: int) -> list:
-        """The values of a column as Python objects, None in the gaps."""
-        raw = self.frame[:, column].to_list() if self.frame is not None else self.array[:, column].tolist()
-        return [None if _is_gap(value) else value for value in raw]
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns one by one."""
+        return [self._column(k) for k in range(self.n)]
 
-    def order(self, column: int) -> tuple | None:
-        """The levels of an ordered category in their order; None where the type states none."""
-        dtype = self.dtypes[column]
-        return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
+    def _column(self, k: int) -> Column:
+        if self.frame is None:
+            return ArrayColumn(self.array[:, k], self.label(k))
+        series = self.frame[:, k]
+        if isinstance(self.dtypes[k], nw.Object | nw.Unknown):
+            return ArrayColumn(series.to_numpy(), self.label(k))
+        return FrameColumn(series, self.label(k))
 
-    def numbers(self, columns: np.ndarray) -> Any:
-        """The part of the table that holds numbers, in its own form."""
-        if self.frame is not None:
-            return self.frame[:, columns.tolist()].to_native()
-        return self.array[:, columns]
+    def holding_categories(self, declared="from_dtype") -> np.ndarray:
+        """Which columns hold categories, as a mask: by their types, or as ``declared`` (None is none)."""
+        if declared is None:
+            return np.zeros(self.n, bool)
+        if isinstance(declared, str) and declared == "from_dtype":
+            return np.array([column.holds_categories for column in self.columns], dtype=bool)
+        return self._declared(declared)
 
-    def is_categorical(self, column: int) -> bool:
-        """Whether the type of a column says that it holds categories; dates and mixed types are complaints."""
-        dtype = self.dtypes[column]
-        if isinstance(dtype, CATEGORICAL_DTYPES):
-            return True
-        if dtype is not None and dtype.is_temporal():
-            raise ValueError(_dates(self.label(column)))
-        if dtype is not None and dtype != nw.Object and not isinstance(dtype, nw.Unknown):
-            return False
-        return _kind_of(self.values(column), self.label(column)) == "category"
+    def _declared(self, declared) -> np.ndarray:
+        """A mask from a list of names, of column numbers, or a mask."""
+        wrong = "categorical_features must be 'from_dtype', None, or names, numbers or a mask of columns, got "
+        given = np.asarray(declared)
+        mask = np.zeros(self.n, bool)
+        if given.size == 0 and not isinstance(declared, str):
+            return mask
+        if given.ndim != 1 or given.dtype.kind not in "biuOUT":
+            raise ValueError(f"{wrong}{declared!r}.")
+        if given.dtype.kind == "b":
+            if len(given) != self.n:
+                raise ValueError(f"categorical_features is a mask of {len(given)} columns, but X has {self.n}.")
+            return given.copy()
+        if given.dtype.kind in "iu":
+            outside = given[(given < 0) | (given >= self.n)]
+            if outside.size:
+                raise ValueError(f"categorical_features names column {outside[0]}, but X has {self.n} columns.")
+            mask[given] = True
+            return mask
+        for name in given.tolist():
+            if self.names is None or str(name) not in self.names:
+                raise ValueError(f"categorical_features names column {name!r}, which X does not have.")
+            mask[self.names.index(str(name))] = True
+        return mask
 
-    def levels(self, column: int) -> tuple:
-        """The levels that occur in a column, sorted; those of an ordered type as the type lists them."""
-        order = self.order(column)
-        if order is not None:
-            return order
-        values = self.values(column)
-        _kind_of(values, self.label(column))  # for its complaints
-        seen = {value for value in values if value is not None}
-        return tuple(sorted(seen))
+    def schema(self, categorical_features="from_dtype") -> Schema:
+        """What the columns hold, learned from them."""
+        categorical = self.holding_categories(categorical_features)
+        if not categorical.any():
+            return Schema.of_numbers(self.n, self.names)
+        pairs = list(zip(self.columns, categorical.tolist(), strict=True))
+        levels = tuple(column.levels() if is_category else None for column, is_category in pairs)
+        return Schema(levels, tuple(c and column.order is not None for column, c in pairs), self.names)
 
-    def codes(self, column: int, levels: tuple) -> np.ndarray:
-        """The place of each value among the levels as a float, NaN for a gap or an unknown level."""
-        place = {level: float(code) for code, level in enumerate(levels)}
-        values = self.values(column)
-        text = any(isinstance(level, str) for level in levels)
-        if levels and any(value is not None and isinstance(value, str) != text for value in values):
-            place = self._numbers_for_text(column, levels) | place
-            values = [value if value in place else _number(value) for value in values]
-        return np.array([place.get(value, np.nan) for value in values], dtype=np.float64)
-
-    def _numbers_for_text(self, column: int, levels: tuple) -> dict:
-        """The place of each level by the number that it spells: files write both alike, and readers guess."""
-        place = {_number(level): float(code) for code, level in enumerate(levels)}
-        if len(place) < len(levels) or all(isinstance(level, str) for level in place):
+    def values(self, schema: Schema) -> np.ndarray:
+        """Numbers as they are and categories as codes, NaN in the gaps; dates, times and infinity are errors."""
+        self._refuse_times()
+        values = self._coded(schema)
+        infinite = np.argwhere(np.isinf(values))
+        if len(infinite):
+            row, column = infinite[0]
             raise ValueError(
-                f"Column {self.label(column)} of X holds numbers where it held text at fit, such as {levels[0]!r}, and "
-                f"cannot be matched with it. Turn the column into text as it was."
+                f"Input X contains infinity: row {row}, column {self.label(column)}. "
+                f"Replace it by a number, or by NaN to make it a gap."
             )
-        return place
+        return values
 
+    def _coded(self, schema: Schema) -> np.ndarray:
+        typed = [k for k, levels in enumerate(schema.levels) if levels is None and self._is_numeric(k)]
+        together = self.array if self.frame is None else self.frame[:, typed].to_numpy()
+        if together.dtype == object:  # pandas' numbers with pd.NA among them
+            typed = []
+        elif len(typed) == self.n:
+            return together
+        values = np.empty((self.n_rows, self.n))
+        if typed:
+            values[:, typed] = together if self.frame is not None else together[:, typed]
+        for k in sorted(set(range(self.n)) - set(typed)):
+            levels = schema.levels[k]
+            values[:, k] = self.columns[k].floats() if levels is None else self.columns[k].codes(levels)
+        return values
 
-def categorical_columns(X, categorical_features) -> tuple[Any, np.ndarray]:
-    """Which columns are categories, as a mask; no `Columns` where the table is numbers by its type alone."""
-    by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    if categorical_features is None or np.ma.isMaskedArray(X) or (by_type and _is_plainly_numeric(X)):
-        return None, np.zeros(0, bool)
-    _refuse_repeated_names(X)
-    columns = Columns(X)
-    if by_type:
-        return columns, np.array([columns.is_categorical(k) for k in range(columns.n)], dtype=bool)
-    return columns, _declared(categorical_features, columns)
+    def _refuse_times(self) -> None:
+        for k in range(self.n):
+            if self.array.dtype.kind in "mM" or (self.frame is not None and self.dtypes[k].is_temporal()):
+                raise ValueError(_dates(self.label(k)))
 
+    def _is_numeric(self, k: int) -> bool:
+        return self.array.dtype.kind in "biufc" if self.frame is None else self.dtypes[k].is_numeric()
 
-def _declared(categorical_features, columns: Columns) -> np.ndarray:
-    """A mask from a list of names, of column numbers, or a mask."""
-    wrong = "categorical_features must be 'from_dtype', None, or names, numbers or a mask of columns, got "
-    if isinstance(categorical_features, str):
-        raise ValueError(f"{wrong}{categorical_features!r}.")
-    given = np.asarray(categorical_features)
-    mask = np.zeros(columns.n, bool)
-    if given.size == 0:
-        return mask
-    if given.ndim != 1 or given.dtype.kind not in "biuOUT":
-        raise ValueError(f"{wrong}{categorical_features!r}.")
-    if given.dtype.kind == "b":
-        if len(given) != columns.n:
-            raise ValueError(f"categorical_features is a mask of {len(given)} columns, but X has {columns.n}.")
-        return given.copy()
-    if given.dtype.kind in "iu":
-        outside = given[(given < 0) | (given >= columns.n)]
-        if outside.size:
-            raise ValueError(f"categorical_features names column {outside[0]}, but X has {columns.n} columns.")
-        mask[given] = True
-        return mask
-    for name in given.tolist():
-        if columns.names is None or str(name) not in columns.names:
-            raise ValueError(f"categorical_features names column {name!r}, which X does not have.")
-        mask[columns.names.index(str(name))] = True
-    return mask
-
-
-def _kind_of(values: list, label: str) -> str:
-    """ "category" for text and truth values, "number" otherwise; a mixture of the two is a complaint."""
-    types = {type(value) for value in values if value is not None}
-    if any(issubclass(t, TIMES) for t in types):
-        raise ValueError(_dates(label))
-    text = {t for t in types if issubclass(t, str | bool | np.bool_)}
-    if not text:
-        return "number"
-    if len({"text" if issubclass(t, str) else "truth" for t in text} | ({"number"} if types - text else set())) > 1:
-        names = sorted(t.__name__ for t in types)
-        raise ValueError(
-            f"Column {label} of X mixes types ({', '.join(names)}). Make it all numbers or all text, None in the gaps."
+    def gaps(self) -> np.ndarray:
+        """True in the gaps."""
+        return (
+            np.column_stack([column.gaps() for column in self.columns]) if self.n else np.empty((self.n_rows, 0), bool)
         )
-    return "category"
+
+
+def holds_text(types: set[type], label: str) -> bool:
+    """True for a column of text or truth values, False for numbers; dates and a mixture of kinds are errors."""
+    if any(issubclass(t, TIMES) for t in types if t.__name__ not in GAP_TYPES):
+        raise ValueError(_dates(label))
+    kinds = {"text" if issubclass(t, str) else "truth" if issubclass(t, bool | np.bool_) else "number" for t in types}
+    if len(kinds) > 1:
+        names = ", ".join(sorted(t.__name__ for t in types))
+        raise ValueError(
+            f"Column {label} of X mixes types ({names}). Make it all numbers or all text, None in the gaps."
+        )
+    return bool(kinds) and kinds != {"number"}
 
 
 def _dates(label: str) -> str:
@@ -153,30 +310,21 @@ def _dates(label: str) -> str:
     )
 
 
-def _is_plainly_numeric(X) -> bool:
-    dtype = getattr(X, "dtype", None)
-    return isinstance(dtype, np.dtype) and dtype.kind in "biufc"
-
-
-def _looks_like_frame(X) -> bool:
-    return hasattr(X, "columns") or hasattr(X, "__narwhals_dataframe__")
-
-
 def _plain_array(X) -> np.ndarray:
     if hasattr(X, "toarray"):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert.")
-    array = X if isinstance(X, np.ndarray) else _objects(X)
+    if np.ma.isMaskedArray(X):
+        numeric = X.dtype.kind in "biuf"
+        array = X.data.astype(np.float64 if numeric else object)
+        array[np.ma.getmaskarray(X)] = np.nan if numeric else None
+    else:
+        array = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
     if array.ndim != 2:
-        raise ValueError(f"Expected 2D array, got array of dimension {array.ndim}: one row per observation is needed.")
+        raise ValueError(
+            f"Expected 2D array, got an array of dim {array.ndim} instead: pass one row per observation, all of one "
+            f"length (reshape(-1, 1) makes one column, reshape(1, -1) one row)."
+        )
     return array
-
-
-def _objects(X) -> np.ndarray:
-    """Values of a list of rows, each as it is."""
-    try:
-        return np.asarray(X, dtype=object)
-    except ValueError:
-        return np.empty(0)  # ragged: scikit-learn's check says so
 
 
 def _refuse_repeated_names(X) -> None:
@@ -195,6 +343,4 @@ def _number(value):
 
 
 def _is_gap(value) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
+    return type(value).__name__ in GAP_TYPES or (isinstance(value, float) and value != value)

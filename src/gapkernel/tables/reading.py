@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -15,7 +13,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gapkernel.tables.columns import Columns, categorical_columns
+from gapkernel.tables.columns import Columns
 from gapkernel.tables.table import Schema, Table
 
 
@@ -47,19 +45,16 @@ def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", 
     if isinstance(X, Table):
         _check_n_features(estimator, X.values, reset=reset)
         return X
+    columns = Columns(X)
     if reset:
-        columns, categorical = categorical_columns(X, categorical_features)
-        if not categorical.any():
-            values = _checked(estimator, X, reset=True)
-            return Table(values, Schema.of_numbers(values.shape[1], _names_of(X)))
-        schema = _schema_of(columns, categorical)
-    elif schema is None or not schema.categorical.any():
-        values = _checked(estimator, X, reset=False)
-        return Table(values, schema or Schema.of_numbers(values.shape[1], _names_of(X)))
+        schema = columns.schema(categorical_features)
     else:
-        columns = Columns(X)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return Table(_coded(estimator, columns, schema), schema)
+        validate_data(estimator, X, reset=False, skip_check_array=True)  # the names and the number of the columns
+        schema = schema or Schema.of_numbers(columns.n, columns.names)
+    values = check_array(columns.values(schema), dtype=np.float64, ensure_all_finite=False, estimator=estimator)
+    if reset:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+    return Table(values, schema)
 
 
 def read_labelled(estimator, X, y, *, categorical_features="from_dtype", **y_options) -> tuple[Table, np.ndarray]:
@@ -107,103 +102,3 @@ def numbers_of(table: Table, estimator) -> np.ndarray:
         seen = ~table.missing[:, k]
         values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
     return values
-
-
-def _names_of(X) -> tuple[str, ...] | None:
-    return tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-
-
-def _schema_of(columns: Columns, categorical: np.ndarray) -> Schema:
-    levels = tuple(columns.levels(k) if categorical[k] else None for k in range(columns.n))
-    ordered = tuple(bool(categorical[k]) and columns.order(k) is not None for k in range(columns.n))
-    return Schema(levels, ordered, columns.names)
-
-
-def _coded(estimator, columns: Columns, schema: Schema) -> np.ndarray:
-    """Numbers as they are and categories as codes, in one array."""
-    codes = {k: columns.codes(k, levels) for k, levels in enumerate(schema.levels) if levels is not None}
-    values = np.empty((len(next(iter(codes.values()))), len(schema.levels)))
-    for k, column in codes.items():
-        values[:, k] = column
-    numeric = np.flatnonzero(~schema.categorical)
-    if len(numeric):
-        values[:, numeric] = _floats(
-            columns.numbers(numeric),
-            lambda part: check_array(part, dtype=np.float64, ensure_all_finite=False, estimator=estimator),
-            lambda k: schema.label(int(numeric[k])),
-        )
-    return values
-
-
-def _checked(estimator, X, *, reset: bool) -> np.ndarray:
-    """A table of numbers, through scikit-learn's own check."""
-    names = [repr(str(name)) for name in X.columns] if hasattr(X, "columns") else None
-    return _floats(
-        X,
-        lambda X: validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False),
-        lambda k: names[k] if names else str(k),
-    )
-
-
-def _floats(X, check, label) -> np.ndarray:
-    """``X`` as float64 by ``check``; text and infinity are complaints with the ``label`` of their column."""
-    try:
-        table = check(_without_na(X))
-    except (ValueError, TypeError) as error:
-        column = _first_column_without_numbers(X)
-        if column is None:
-            raise
-        raise ValueError(
-            f"Column {label(column)} of X holds values that are not numbers. Encode it as numbers, declare it in "
-            f"categorical_features if the estimator has that parameter, or leave the column out."
-        ) from error
-    infinite = np.argwhere(np.isinf(table))
-    if len(infinite):
-        row, column = infinite[0]
-        raise ValueError(
-            f"Input X contains infinity: row {row}, column {label(column)}. "
-            f"Replace it by a number, or by NaN to make it a gap."
-        )
-    return table
-
-
-def _without_na(X):
-    """``X`` with NaN for masked values, pd.NA and NaT, which no array library turns into numbers."""
-    if np.ma.isMaskedArray(X):
-        return np.ma.filled(X.astype(np.float64), np.nan)
-    if hasattr(X, "notna") and hasattr(X, "dtypes"):
-        return X.where(X.notna(), np.nan) if any(dtype.kind == "O" for dtype in X.dtypes) else X
-    if isinstance(X, list | tuple):
-        try:
-            X = np.asarray(X)
-        except ValueError:
-            return X  # ragged: scikit-learn's check says so
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        missing = np.frompyfunc(lambda value: type(value).__name__ in ("NAType", "NaTType"), 1, 1)(X).astype(bool)
-        return np.where(missing, np.nan, X) if missing.any() else X
-    return X
-
-
-def _first_column_without_numbers(X) -> int | None:
-    """The first column with text or dates, None if that is not what is wrong."""
-    if hasattr(X, "columns"):
-        columns = [np.asarray(X[name], dtype=object) for name in X.columns]
-    else:
-        values = np.asarray(X, dtype=object)
-        if values.ndim != 2:
-            return None
-        columns = list(values.T)
-    for k, values in enumerate(columns):
-        if any(_is_text_or_date(value) for value in values):
-            return k
-    return None
-
-
-def _is_text_or_date(value) -> bool:
-    if not isinstance(value, str):
-        return isinstance(value, date | np.datetime64)
-    try:
-        float(value)
-    except ValueError:
-        return True
-    return False

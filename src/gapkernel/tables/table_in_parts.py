@@ -14,7 +14,6 @@ from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
@@ -23,6 +22,7 @@ from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.tables.batches import Batches
+from gapkernel.tables.frames import join_rows, take_rows
 from gapkernel.tables.part_by_part import is_dask
 from gapkernel.tables.table import Table
 
@@ -51,7 +51,7 @@ class Part:
 
     def take(self, rows) -> Part:
         """Some of the rows, by a slice or by numbers."""
-        return Part(*(None if values is None else _take(values, rows) for values in self))
+        return Part(*(None if values is None else take_rows(values, rows) for values in self))
 
 
 class TableInParts(ABC):
@@ -183,26 +183,8 @@ def parts_of(X, y=None, weight=None) -> TableInParts | None:
 
 def joined(parts: list[Part]) -> Part:
     """The rows of several parts in one."""
-    return Part(*(None if pieces[0] is None else _concatenate(pieces) for pieces in zip(*parts, strict=True)))
+    return Part(*(None if pieces[0] is None else join_rows(pieces) for pieces in zip(*parts, strict=True)))
 
 
 def _composed(outer: Callable, inner: Callable, part: Part):
     return outer(inner(part))
-
-
-def _take(values, rows):
-    if isinstance(values, Table | np.ndarray):
-        return values[rows]
-    frame = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame | nw.Series):
-        return frame[rows if isinstance(rows, slice) else rows.tolist()].to_native()
-    return np.asarray(values)[rows]
-
-
-def _concatenate(pieces: tuple):
-    if len(pieces) == 1:
-        return pieces[0]
-    frame = nw.from_native(pieces[0], eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return nw.concat([nw.from_native(piece, eager_only=True) for piece in pieces]).to_native()
-    return np.concatenate([np.asarray(piece) for piece in pieces])

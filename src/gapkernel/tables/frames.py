@@ -1,0 +1,138 @@
+"""Verbs on tables in the form in which the user passed them: lists, arrays and frames keep their form.
+
+Other rooms touch frames only by these verbs and by `gapkernel.tables.reading`.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from gapkernel.tables.columns import ArrayColumn, Columns
+from gapkernel.tables.table import Schema, Table
+
+
+def schema_of(X, categorical_features="from_dtype") -> Schema:
+    """What the columns of a table hold: names, and the levels of the categories that occur."""
+    return Columns(X).schema(categorical_features)
+
+
+def names_of(X) -> tuple[str, ...] | None:
+    """The names of a frame's columns; None for a table without names."""
+    return tuple(map(str, nw.from_native(X).columns)) if nw.dependencies.is_into_dataframe(X) else None
+
+
+def labels_of(X) -> tuple[str, ...]:
+    """What error messages and figures call the columns: their names, or their numbers where they have none."""
+    return names_of(X) or tuple(map(str, range(Columns(X).n)))
+
+
+def gaps_of(X) -> np.ndarray:
+    """True in the gaps of a table of numbers, text, categories or dates."""
+    return Columns(X).gaps()
+
+
+def floats_of(X) -> np.ndarray:
+    """The cells of a table of numbers as float64, NaN in the gaps; text, dates and infinity are errors."""
+    columns = Columns(X)
+    return np.asarray(columns.values(Schema.of_numbers(columns.n)), dtype=np.float64)
+
+
+def missing_in(y) -> np.ndarray:
+    """True where a target has no value: NaN, None and pd.NA."""
+    if nw.dependencies.is_into_series(y):
+        y = nw.from_native(y, series_only=True).to_numpy()
+    return ArrayColumn(np.asarray(y).ravel(), "y").gaps()
+
+
+def take_rows(X, rows) -> Any:
+    """Some rows of a table, a target or weights, by a slice or by numbers."""
+    if isinstance(X, Table | np.ndarray):
+        return X[rows]
+    frame = _frame(X)
+    return (
+        np.asarray(X)[rows] if frame is None else frame[rows if isinstance(rows, slice) else rows.tolist()].to_native()
+    )
+
+
+def take_columns(X, columns) -> Any:
+    """Some columns of a table, by numbers."""
+    frame = _frame(X)
+    return np.asarray(X)[:, columns] if frame is None else frame[:, list(map(int, columns))].to_native()
+
+
+def join_rows(pieces) -> Any:
+    """The rows of several tables of the same form, targets or weights, in one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if nw.dependencies.is_into_dataframe(pieces[0]):
+        return nw.concat([nw.from_native(piece, eager_only=True) for piece in pieces]).to_native()
+    return np.concatenate([np.asarray(piece) for piece in pieces])
+
+
+def with_gaps(X, holes: np.ndarray) -> Any:
+    """A copy of a table with gaps in the ``holes``.
+
+    A frame gives a frame; lists and arrays give arrays, of floats with NaN if they hold numbers, else of objects with
+    None.
+    """
+    columns = Columns(X)
+    if columns.frame is None:
+        values = columns.array.astype(_dtype_with_gaps(X, columns.array))
+        values[holes] = None if values.dtype == object else np.nan
+        return values
+    frame, backend = columns.frame, columns.frame.implementation
+    keep = [nw.new_series("keep", ~holes[:, k], backend=backend) for k in range(columns.n)]
+    return frame.with_columns(nw.when(keep[k]).then(nw.col(name)) for k, name in enumerate(frame.columns)).to_native()
+
+
+def in_form_of(X, table: Table) -> Any:
+    """A table in the form of ``X``, whose columns it has: categories as their levels, numbers as floats.
+
+    A frame gives a frame of the same library, with the names of ``X`` and its types of categories; anything else gives
+    an array, of floats if there are no categories.
+    """
+    columns = Columns(X)
+    cells = [_cells(table, k) for k in range(table.shape[1])]
+    if columns.frame is None:
+        return np.column_stack([values.astype(object) for values in cells]) if table.codes.size else table.values
+    frame, backend = columns.frame, columns.frame.implementation
+    series = []
+    for k, name in enumerate(frame.columns):
+        column = nw.new_series(name, cells[k].tolist(), backend=backend)
+        dtype = columns.dtypes[k]
+        series.append(column.cast(dtype) if isinstance(dtype, nw.Categorical | nw.Enum) else column)
+    return frame.with_columns(*series).to_native()
+
+
+def one_row(row, names=None) -> Any:
+    """One row as a table; a pandas Series keeps its names where ``names`` are given."""
+    if np.ndim(row) == 2:
+        return row
+    if names is not None and nw.dependencies.is_pandas_series(row):
+        return row.to_frame().T.infer_objects()
+    return np.asarray(row).reshape(1, -1)
+
+
+def _frame(X) -> nw.DataFrame | nw.Series | None:
+    found = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    return found if isinstance(found, nw.DataFrame | nw.Series) else None
+
+
+def _dtype_with_gaps(X, array: np.ndarray) -> np.dtype:
+    if array.dtype.kind in "fO" and isinstance(X, np.ndarray):
+        return array.dtype
+    numbers = array.dtype.kind in "biuf" or all(cell is None or isinstance(cell, Real) for cell in array.flat)
+    return np.dtype(np.float64 if numbers else object)
+
+
+def _cells(table: Table, column: int) -> np.ndarray:
+    """Levels, None in the gaps; or numbers."""
+    levels, values = table.schema.levels[column], table.values[:, column]
+    if levels is None:
+        return values
+    known = np.array([*levels, None], dtype=object)
+    return known[np.where(np.isnan(values), len(levels), values).astype(int)]
