@@ -17,9 +17,9 @@ from gapkernel.cli.comparing import compare
 from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.describing import show_gaps
 from gapkernel.cli.predicting import predictions, prepared
-from gapkernel.cli.reading import read_frame, read_raw
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.persistence import save
+from gapkernel.tables.files import read_frame, read_raw
 
 
 def table(n=60, seed=0):

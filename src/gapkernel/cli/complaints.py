@@ -1,48 +1,6 @@
-"""What is told to a person whose input cannot be used: one line, and exit status 2."""
+"""What the command line prints when input cannot be used: one line, and exit status 2."""
 
-from __future__ import annotations
+from gapkernel.tables.input_errors import InputError as Complaint
+from gapkernel.tables.input_errors import UnusableColumn, unknown_column
 
-from difflib import get_close_matches
-
-
-class Complaint(Exception):
-    """Something is wrong with what was asked; the message says what, where, and what to do."""
-
-
-class UnusableColumn(Complaint):
-    """A column that no machine can learn from.
-
-    Parameters
-    ----------
-    name : str
-    what : str
-        What it holds.
-    advice : str
-        What to do, other than leaving it out.
-    """
-
-    def __init__(self, name: str, what: str, advice: str = ""):
-        way_out = f"{advice} Or leave" if advice else "Leave"
-        super().__init__(f"Column '{name}' holds {what}. {way_out} the column out: --drop \"{name}\".")
-        self.name, self.what = name, what
-
-
-def all_of(unusable: list[UnusableColumn]) -> Complaint:
-    """One complaint about several columns, so that nobody meets them one by one."""
-    if len(unusable) == 1:
-        return unusable[0]
-    named = "; ".join(f"'{column.name}' holds {column.what}" for column in unusable)
-    options = " ".join(f'--drop "{column.name}"' for column in unusable)
-    return Complaint(f"{len(unusable)} columns cannot be used: {named}. Leave them out: {options}")
-
-
-def unknown_column(name: str, columns, where) -> Complaint:
-    """The complaint about a column that a file does not have."""
-    near = get_close_matches(name, columns, n=1)
-    advice = f"Did you mean '{near[0]}'?" if near else f"Its columns: {_listed(columns)}."
-    return Complaint(f"There is no column '{name}' in {where}. {advice}")
-
-
-def _listed(names, most: int = 12) -> str:
-    names = [str(name) for name in names]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+__all__ = ["Complaint", "UnusableColumn", "unknown_column"]

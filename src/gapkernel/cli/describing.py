@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gapkernel.cli.complaints import UnusableColumn
-from gapkernel.cli.reading import looks_like_a_row_number, read_raw, typed, without
 from gapkernel.cli.saying import note, say
 from gapkernel.missingness import summary
+from gapkernel.tables.files import looks_like_a_row_number, read_raw, typed, without
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40

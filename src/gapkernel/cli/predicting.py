@@ -10,10 +10,10 @@ from rich.console import Console
 
 from gapkernel.cli.complaints import Complaint
 from gapkernel.cli.fitting import FORMAT, MISSING, PROBABILITY, check_target
-from gapkernel.cli.reading import numbers, read_raw
 from gapkernel.cli.saying import note, say
 from gapkernel.cli.writing import may_write
 from gapkernel.persistence import load
+from gapkernel.tables.files import numbers, read_raw
 
 
 def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from gapkernel.cli.complaints import Complaint, unknown_column
-from gapkernel.cli.reading import looks_like_a_row_number, read_frame
+from gapkernel.tables.files import looks_like_a_row_number, read_frame
 
 FEWEST_ROWS_OF_A_CLASS = 5
 MOST_CLASSES = 50

@@ -8,7 +8,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from gapkernel.tables.columns import categorical_columns
+from gapkernel.tables import schema_of
 
 BASELINES = ("mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn")
 
@@ -82,7 +82,7 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
 
 def columns_of_categories(X) -> list[int]:
     """The columns whose type says that they hold categories."""
-    return np.flatnonzero(categorical_columns(X, "from_dtype")[1]).tolist()
+    return np.flatnonzero(schema_of(X).categorical).tolist()
 
 
 def _iterative_imputer(random_state):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gapkernel.cli.complaints import Complaint, UnusableColumn, all_of, unknown_column
+from gapkernel.tables.input_errors import InputError, UnusableColumn, all_of, unknown_column
 
 GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
 """Text that means a gap, as in R, pandas, SQL and the older data archives."""
@@ -27,19 +27,19 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
     """The file as it is: a CSV file (any common separator, UTF-8) as text, a Parquet file with its own types."""
     path = Path(path)
     if path.is_dir():
-        raise Complaint(f"{path} is a folder. Name a CSV or Parquet file.")
+        raise InputError(f"{path} is a folder. Name a CSV or Parquet file.")
     if not path.is_file():
-        raise Complaint(f"There is no file {path}.")
+        raise InputError(f"There is no file {path}.")
     frame = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
     if frame.shape[1] == 0:
-        raise Complaint(f"{path} is empty.")
+        raise InputError(f"{path} is empty.")
     if len(frame) == 0:
-        raise Complaint(f"{path} has a header line but no rows.")
-    frame = frame.reset_index(drop=True)  # rows are called by their place, whatever names a Parquet file gives them
+        raise InputError(f"{path} has a header line but no rows.")
+    frame = frame.reset_index(drop=True)  # rows are numbered, whatever names a Parquet file gives them
     frame.columns = [str(name).strip() for name in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
-        raise Complaint(f"{path} has more than one column named '{repeated[0]}'. Give each column a name of its own.")
+        raise InputError(f"{path} has more than one column named '{repeated[0]}'. Give each column a name of its own.")
     marks = set(GAP_MARKS).union(gap_marks)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
@@ -48,7 +48,7 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
 
 
 def read_frame(path, *, drop=(), categories=(), gap_marks=(), target=None) -> pd.DataFrame:
-    """The file as a frame of numbers and categories; a column of dates, free text or mixtures is a complaint.
+    """The file as a frame of numbers and categories; a column of dates, free text or mixtures is an error.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def read_frame(path, *, drop=(), categories=(), gap_marks=(), target=None) -> pd
     for name in frame:
         try:
             columns[name] = typed(frame[name], is_category=name in categories, is_target=name == target)
-        except UnusableColumn as complaint:
-            unusable.append(complaint)
+        except UnusableColumn as error:
+            unusable.append(error)
     if unusable:
         raise all_of(unusable)
     return pd.DataFrame(columns)
@@ -84,7 +84,7 @@ def without(frame: pd.DataFrame, drop, path) -> pd.DataFrame:
             raise unknown_column(name, frame.columns, path)
     frame = frame.drop(columns=list(drop))
     if not frame.shape[1]:
-        raise Complaint("Every column was dropped, so nothing is left.")
+        raise InputError("Every column was dropped, so nothing is left.")
     return frame
 
 
@@ -111,20 +111,20 @@ def _read_csv(path: Path) -> pd.DataFrame:
             while header and not header.strip():
                 header = file.readline()
         if not header:
-            raise Complaint(f"{path} is empty.")
+            raise InputError(f"{path} is empty.")
         separator = max(SEPARATORS, key=header.count)
         frame = pd.read_csv(
             path, sep=separator, dtype=str, keep_default_na=False, na_values=[], encoding="utf-8-sig", compression=None
         )
     except UnicodeDecodeError as error:
-        raise Complaint(
+        raise InputError(
             f"{path} is not UTF-8 text (byte 0x{error.object[error.start]:02x} at place {error.start}). "
             f"Save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
         ) from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-        raise Complaint(f"{path} is not a table: {' '.join(str(error).split())}") from error
+        raise InputError(f"{path} is not a table: {' '.join(str(error).split())}") from error
     if not isinstance(frame.index, pd.RangeIndex):  # pandas took the first column for names of rows
-        raise Complaint(
+        raise InputError(
             f"{path} has lines with more cells than its header names. Is there a separator at the end of each line?"
         )
     return frame
@@ -134,7 +134,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except (ValueError, OSError) as error:  # pyarrow's errors derive from these
-        raise Complaint(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
+        raise InputError(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
 
 
 def _as_text(values: pd.Series, marks: set[str]) -> pd.Series:
