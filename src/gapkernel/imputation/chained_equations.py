@@ -29,8 +29,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
 from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors
-from gapkernel.tables import Schema, Table, read_labelled, read_table
-from gapkernel.tables.filling import fill_gaps
+from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
 
 
 class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

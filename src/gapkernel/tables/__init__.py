@@ -1,9 +1,9 @@
 """The one door for data: arrays, frames, files, and tables too large for memory."""
 
 from gapkernel.tables.frames import (
+    fill_gaps,
     floats_of,
     gaps_of,
-    in_form_of,
     join_rows,
     labels_of,
     missing_in,
@@ -20,9 +20,9 @@ from gapkernel.tables.table import Schema, Table
 __all__ = [
     "Schema",
     "Table",
+    "fill_gaps",
     "floats_of",
     "gaps_of",
-    "in_form_of",
     "join_rows",
     "labels_of",
     "missing_in",

@@ -89,23 +89,34 @@ def with_gaps(X, holes: np.ndarray) -> Any:
     return frame.with_columns(nw.when(keep[k]).then(nw.col(name)) for k, name in enumerate(frame.columns)).to_native()
 
 
-def in_form_of(X, table: Table) -> Any:
-    """A table in the form of ``X``, whose columns it has: categories as their levels, numbers as floats.
+def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
+    """``X`` with its gaps filled, in its own form: a frame stays a frame, an array an array, a `Table` a `Table`.
 
-    A frame gives a frame of the same library, with the names of ``X`` and its types of categories; anything else gives
-    an array, of floats if there are no categories.
+    Parameters
+    ----------
+    X : array-like, frame or Table
+        As the caller passed it.
+    table : Table
+        ``X`` as it was read: its gaps are filled, all else stays as it is.
+    values : ndarray of shape (n_rows, n_columns)
+        The completed cells, categories as codes.
     """
-    columns = Columns(X)
-    cells = [_cells(table, k) for k in range(table.shape[1])]
+    filled = Table(values, table.schema)
+    if isinstance(X, Table):
+        return filled
+    columns, levels = Columns(X), table.schema.levels
     if columns.frame is None:
-        return np.column_stack([values.astype(object) for values in cells]) if table.codes.size else table.values
-    frame, backend = columns.frame, columns.frame.implementation
+        if all(np.array(known or ()).dtype.kind in "iuf" for known in levels):
+            return np.column_stack([_cells(filled, k).astype(np.float64) for k in range(len(levels))])
+        return np.column_stack([_cells(filled, k).astype(object) for k in range(len(levels))])
+    frame = columns.frame
     series = []
-    for k, name in enumerate(frame.columns):
-        column = nw.new_series(name, cells[k].tolist(), backend=backend)
-        dtype = columns.dtypes[k]
-        series.append(column.cast(dtype) if isinstance(dtype, nw.Categorical | nw.Enum) else column)
-    return frame.with_columns(*series).to_native()
+    for k in np.flatnonzero(table.missing.any(axis=0)).tolist():
+        if levels[k] != ():  # a category that was never observed has no level to fill in
+            column = nw.new_series(frame.columns[k], _cells(filled, k).tolist(), backend=frame.implementation)
+            keeps_type = isinstance(columns.dtypes[k], nw.Categorical | nw.Enum)
+            series.append(column.cast(columns.dtypes[k]) if keeps_type else column)
+    return frame.clone().with_columns(*series).to_native()
 
 
 def one_row(row, names=None) -> Any:
