@@ -153,7 +153,7 @@ def test_draws_follow_the_laws_and_keep_what_was_seen():
 @pytest.mark.parametrize(("settings", "complaint"), [
     ({"numeric": "normal"}, "numeric"), ({"categorical": "even"}, "categorical"), ({"bandwidth": "nrd"}, "bandwidth"),
     ({"bandwidth": -1.0}, "bandwidth"), ({"smoothing": -1.0}, "smoothing"), ({"laws": {"z": "kde"}}, "'z'"),
-    ({"laws": {"x": "uniform"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": stats.norm()}}, "'c'"),
+    ({"laws": {"x": "frequency"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": stats.norm()}}, "'c'"),
 ], ids=without_address)  # fmt: skip
 def test_settings_out_of_range_are_refused_by_name(settings, complaint):
     frame = pd.DataFrame({"x": [1.0, 2.0], "c": ["u", "v"]})

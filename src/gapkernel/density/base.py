@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ Rows = Any
 class Density(DensityMixin, BaseEstimator, ABC):
     """Where the law of a gap comes from: `fit` learns from a table, `condition` turns its rows into laws.
 
-    A kind writes `_fit`, `_condition`, `_log_density` and `moments`. Reading, weights and shared errors are here.
+    A kind writes `_fit`, `_condition`, `moments` and, if it has one, `_log_density`. What all kinds share is here.
 
     Attributes
     ----------
@@ -104,6 +105,21 @@ class Density(DensityMixin, BaseEstimator, ABC):
     def moments(self) -> Moments:
         """Mean, variances and covariance of a row of which nothing was observed."""
 
+    def vectors(self, values: np.ndarray) -> np.ndarray:
+        """Points of the laws as vectors that any kernel on complete rows can compare: categories as one-hot codes.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_points, len(columns_))
+            Draws or atoms of laws of this density.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_points, n_codes)
+            In the columns of `Table.one_hot`.
+        """
+        return Table(values, self.schema_).one_hot()
+
     def marginal(self, columns):
         """The moments of some columns, under the names of a density."""
         return _Part(self.moments().take(columns))
@@ -121,9 +137,9 @@ class Density(DensityMixin, BaseEstimator, ABC):
     def _condition(self, table: Table) -> Rows:
         """`condition` of a checked table."""
 
-    @abstractmethod
     def _log_density(self, table: Table) -> np.ndarray:
         """`score_samples` of a checked table."""
+        raise NotImplementedError(f"{type(self).__name__} has no log density. Use gapkernel.density.Gaussian().")
 
     def _read(self, X, *, reset: bool = False) -> Table:
         """``X`` as a checked table, at `fit` or afterwards."""
@@ -145,6 +161,13 @@ def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
     if not used.any():
         raise no_observed_value()
     return (table, weight) if used.all() else (table[used], weight[used])
+
+
+def seed_of(random_state) -> int:
+    """A seed for draws that belong to a row: an int is the seed itself, as everything random is drawn once, at fit."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def no_observed_value() -> ValueError:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.density.base import Density, Rows
+from gapkernel.density.base import Density, Rows, rows_with_values
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
@@ -97,7 +97,12 @@ class BestDensity(Density):
         """The column of the table that each column of the laws belongs to."""
         return self.best_density_.columns_
 
+    def vectors(self, values: np.ndarray) -> np.ndarray:
+        """Points of the laws as vectors, by the density chosen."""
+        return self.best_density_.vectors(values)
+
     def _fit(self, table: Table, sample_weight) -> None:
+        rows_with_values(table, sample_weight)  # which refuses a table that says nothing
         weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         candidates = self._candidates(table, seed)

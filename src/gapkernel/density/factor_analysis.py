@@ -16,7 +16,7 @@ from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximi
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import FactorRows, Patterns
-from gapkernel.tables import Table, numbers_of
+from gapkernel.tables import Table
 
 
 class FactorAnalysis(IteratedDensity):
@@ -37,34 +37,54 @@ class FactorAnalysis(IteratedDensity):
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
         Most iterations.
-    mean, loadings, noise : array-like, default=None
-        A known density: `fit` then checks the data and estimates nothing. See `from_parameters`.
+    mean : array-like of shape (n_features,), default=None
+        The mean of a known density: `fit` then checks the data and estimates nothing. See `from_parameters`.
+    loadings : array-like of shape (n_features, n_components), default=None
+        How each column of a known density depends on the factors.
+    noise : array-like of shape (n_features,), default=None
+        The variance of each column of a known density that no factor explains.
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,)
+        The mean of each column.
     loadings_ : ndarray of shape (n_features, n_components)
         In the form where loadings' noise^-1 loadings is diagonal.
     noise_ : ndarray of shape (n_features,)
+        The variance of each column that no factor explains.
     covariance_ : ndarray of shape (n_features, n_features)
+        loadings loadings' + diag(noise), worked out when it is used.
     variances_ : ndarray of shape (n_features,)
         The variance of each column, without the ridge.
     n_components_ : int
+        Number of factors.
     bic_ : dict
         The criterion for each number of factors tried, p log n - 2 log-likelihood: p parameters, n the sum of the
         weights or the number of rows, whichever is more.
     ridge_ : float
-    log_likelihood_, objective_ : ndarray
-        Before each iteration and after the last; the objective never falls.
+        The ridge used.
+    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
+        Log-likelihood of the observed values before each iteration and after the last.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        What the iteration maximises: the log-likelihood plus the logarithm of the prior. It never falls.
     n_iter_ : int
+        Number of iterations; 0 for a known density.
     converged_ : bool
+        Whether the iteration stopped by itself.
+    schema_ : Schema
+        What the columns hold.
+    columns_ : ndarray of shape (n_features,)
+        The column of the table that each column of the laws belongs to: itself.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Notes
     -----
-    What happens at the edges is as in `Gaussian`: an empty row is passed over, a constant column is certain, a column
-    with no value at all becomes a constant 0 and is ignored.
+    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
+    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
+    constant 0, and values met there later are ignored.
 
     Examples
     --------
@@ -134,7 +154,7 @@ class FactorAnalysis(IteratedDensity):
         self._keep_course(ascent, standard, ridge)
 
     @property
-    def covariance_(self) -> np.ndarray:
+    def covariance_(self) -> np.ndarray:  # type: ignore[override]
         """diag(noise) + loadings loadings'."""
         check_is_fitted(self, "loadings_")
         return self.loadings_ @ self.loadings_.T + np.diag(self.noise_)
@@ -171,7 +191,7 @@ class FactorAnalysis(IteratedDensity):
 
     def _posterior(self, table: Table):
         """The rows with 0 in the gaps, where they were observed, and what `posterior` says of them."""
-        rows = self._without_never_observed(numbers_of(table, self))
+        rows = self._without_never_observed(table.values)
         seen = (~np.isnan(rows)).astype(np.float64)
         rows = np.where(seen > 0, rows, 0.0)
         factors = Factors(self.mean_, self.loadings_, self.noise_)

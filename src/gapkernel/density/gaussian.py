@@ -18,7 +18,7 @@ from gapkernel.density.em.observations import ObservationsInParts
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows, Patterns
-from gapkernel.tables import Table, numbers_of
+from gapkernel.tables import Table
 from gapkernel.tables.table_in_parts import parts_of
 
 
@@ -29,6 +29,7 @@ class NormalInverseWishart:
     Attributes
     ----------
     mean : array-like of shape (n_features,)
+        The prior mean.
     strength : float
         How many rows the prior mean counts for.
     scale : array-like of shape (n_features, n_features)
@@ -63,31 +64,43 @@ class Gaussian(IteratedDensity):
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
         Most iterations.
-    mean, covariance : array-like, default=None
-        A known density: `fit` then checks the data and estimates nothing. See `from_moments`.
+    mean : array-like of shape (n_features,), default=None
+        The mean of a known density: `fit` then checks the data and estimates nothing. See `from_moments`.
+    covariance : array-like of shape (n_features, n_features), default=None
+        The covariance of a known density.
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,)
+        The mean of each column.
     covariance_ : ndarray of shape (n_features, n_features)
+        The covariance of the columns, ridge included.
     variances_ : ndarray of shape (n_features,)
         The variance of each column, without the ridge.
     ridge_ : float
         The ridge used.
-    log_likelihood_ : ndarray
+    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
         Log-likelihood of the observed values before each iteration and after the last.
-    objective_ : ndarray
-        What the iteration maximises: the log-likelihood, plus the logarithm of the prior. It never falls.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        What the iteration maximises: the log-likelihood plus the logarithm of the prior. It never falls.
     n_iter_ : int
+        Number of iterations; 0 for a known density.
     converged_ : bool
+        Whether the iteration stopped by itself.
+    schema_ : Schema
+        What the columns hold.
+    columns_ : ndarray of shape (n_features,)
+        The column of the table that each column of the laws belongs to: itself.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Notes
     -----
-    What happens at the edges: a row with no value at all says nothing and is passed over. A constant column
-    has variance zero, so a gap in it is filled by the constant, with certainty. A column with no value at all
-    carries no information: it becomes a constant 0, and values met there later are ignored.
+    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
+    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
+    constant 0, and values met there later are ignored.
 
     Examples
     --------
@@ -176,7 +189,7 @@ class Gaussian(IteratedDensity):
         -------
         rows : GaussianRows
         """
-        points = numbers_of(self._read(points), self)
+        points = self._read(points).values
         if np.isnan(points).any() or len(points) != len(bases):
             raise ValueError("points must be complete rows, one for each of bases.")
         means, covariances = np.empty_like(points), np.empty((*points.shape, points.shape[1]))
@@ -209,7 +222,7 @@ class Gaussian(IteratedDensity):
         return self._conditioned(table)[1]
 
     def _conditioned(self, table: Table) -> tuple[GaussianRows, np.ndarray]:
-        return gaussian_laws(self._without_never_observed(numbers_of(table, self)), self.mean_, self.covariance_)
+        return gaussian_laws(self._without_never_observed(table.values), self.mean_, self.covariance_)
 
     def _set_known(self, mean: np.ndarray, covariance: np.ndarray) -> None:
         if mean.ndim != 1 or covariance.shape != (len(mean), len(mean)):

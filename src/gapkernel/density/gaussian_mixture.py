@@ -17,7 +17,7 @@ from gapkernel.density.em.mixture import GappyTable, clusters, maximise_mixture
 from gapkernel.density.gaussian import Gaussian, gaussian_laws
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, MixtureRows
-from gapkernel.tables import Table, numbers_of
+from gapkernel.tables import Table
 
 PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
@@ -27,7 +27,8 @@ class GaussianMixture(IteratedDensity):
     """A mixture of Gaussian densities for rows with gaps.
 
     Fitted to incomplete rows by expectation maximisation. The law of a row with gaps is again a mixture: what was
-    observed says how likely each component is, and each component has its own law of the gaps.
+    observed says how likely each component is, and each component has its own law of the gaps. Components less likely
+    than 1e-8 for a row are left out of its law. A complete row is certain whatever its component, and has a single one.
 
     Parameters
     ----------
@@ -45,33 +46,54 @@ class GaussianMixture(IteratedDensity):
         Most iterations.
     random_state : int, RandomState or None, default=None
         Where k-means, which makes the first guess, begins.
-    weights, means, covariances : array-like, default=None
-        A known density: `fit` then checks the data and estimates nothing. See `from_parameters`.
+    weights : array-like of shape (n_components,), default=None
+        The shares of the components of a known density: `fit` then checks the data and estimates nothing. See
+        `from_parameters`.
+    means : array-like of shape (n_components, n_features), default=None
+        The means of the components of a known density.
+    covariances : array-like of shape (n_components, n_features, n_features), default=None
+        The covariances of the components of a known density.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
+        The share of each component.
     means_ : ndarray of shape (n_components, n_features)
+        The mean of each component.
     covariances_ : ndarray of shape (n_components, n_features, n_features)
+        The covariance of each component, ridge included.
     mean_, covariance_ : ndarray
         Of all components together.
     variances_ : ndarray of shape (n_features,)
         The variance of each column, without the ridge.
     n_components_ : int
+        Number of components.
     bic_ : dict
         The criterion for each number of components tried.
     ridge_ : float
-    log_likelihood_, objective_ : ndarray
-        Before each iteration and after the last; the objective never falls.
+        The ridge used.
+    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
+        Log-likelihood of the observed values before each iteration and after the last.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        What the iteration maximises: the log-likelihood plus the logarithm of the prior. It never falls.
     n_iter_ : int
+        Number of iterations; 0 for a known density.
     converged_ : bool
+        Whether the iteration stopped by itself.
+    schema_ : Schema
+        What the columns hold.
+    columns_ : ndarray of shape (n_features,)
+        The column of the table that each column of the laws belongs to: itself.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Notes
     -----
-    What happens at the edges is as in `Gaussian`: an empty row is passed over, a constant column is certain, a column
-    with no value at all becomes a constant 0 and is ignored.
+    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
+    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
+    constant 0, and values met there later are ignored.
 
     Examples
     --------
@@ -187,7 +209,7 @@ class GaussianMixture(IteratedDensity):
 
     def _conditioned(self, table: Table) -> tuple[tuple[GaussianRows, ...], np.ndarray]:
         """The laws under each component, and the logs of weight times density of each row and component."""
-        X = self._without_never_observed(numbers_of(table, self))
+        X = self._without_never_observed(table.values)
         pairs = [gaussian_laws(X, *moments) for moments in zip(self.means_, self.covariances_, strict=True)]
         with np.errstate(divide="ignore"):
             logs = np.log(self.weights_) + np.column_stack([log_density for _, log_density in pairs])

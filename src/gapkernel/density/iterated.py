@@ -45,6 +45,10 @@ class IteratedDensity(Density):
         check_is_fitted(self, "schema_")
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
 
+    def _read(self, X, *, reset: bool = False) -> Table:
+        table = super()._read(X, reset=reset)
+        return Table(numbers_of(table, self), Schema.of_numbers(table.shape[1], table.schema.names))
+
     @classmethod
     def _known(cls, **parameters):
         """A known density, ready for use."""
@@ -58,7 +62,7 @@ class IteratedDensity(Density):
         if self._fit_known(table.shape[1]):
             return
         table, weight = rows_with_values(table, sample_weight)
-        self._estimate(Observations(numbers_of(table, self), weight))
+        self._estimate(Observations(table.values, weight))
 
     def _fit_known(self, n_columns: int) -> bool:
         """Whether the density is known; then its parameters are set, if they suit the table."""
@@ -84,7 +88,7 @@ class IteratedDensity(Density):
             self.__dict__.pop(name, None)  # of an earlier fit
 
     @abstractmethod
-    def _set_known(self, *parameters: np.ndarray) -> None:
+    def _set_known(self, *parameters: Any) -> None:
         """Check and set the parameters ``known_names``, which are given as finite arrays."""
 
     @abstractmethod

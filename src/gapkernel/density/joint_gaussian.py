@@ -11,10 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.density.base import Density, rows_with_values
+from gapkernel.density.base import Density, Rows, rows_with_values
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.quadrature import normal_nodes
-from gapkernel.rows import GaussianRows
 from gapkernel.rows.base import Moments
 from gapkernel.tables import Table
 
@@ -30,22 +29,26 @@ class JointGaussian(Density):
     ----------
     category_scale : float, default=1.0
         Length of a one-hot code when a number has deviation 1: how much categories count.
-    gaussian : Gaussian, default=None
-        The density of the codes; None is ``Gaussian(ridge=0.1, tol=1e-4)``: one-hot codes are many and dependent.
+    gaussian : Density, default=None
+        The density of the codes, `Gaussian` or `FactorAnalysis`; None is ``Gaussian(ridge=0.1, tol=1e-4)``, because
+        one-hot codes are many and dependent.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories, as in `SVC`.
+        The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
     Attributes
     ----------
-    gaussian_ : Gaussian
+    gaussian_ : Density
         The density fitted to the codes.
     mean_, covariance_, variances_ : ndarray
         Those of ``gaussian_``.
-    columns_ : ndarray of shape (n_codes,)
-        The column of the table that each code comes from.
     schema_ : Schema
+        What the columns hold: numbers, or categories with their levels.
+    columns_ : ndarray of shape (n_codes,)
+        The column of the table that each code belongs to.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Examples
     --------
@@ -59,7 +62,7 @@ class JointGaussian(Density):
 
     _parameter_constraints: ClassVar[dict] = {
         "category_scale": [Interval(Real, 0, None, closed="neither")],
-        "gaussian": [Gaussian, None],
+        "gaussian": [Density, None],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
 
@@ -93,6 +96,10 @@ class JointGaussian(Density):
         """The column of the table that each code belongs to."""
         return self.schema_.code_columns
 
+    def vectors(self, values: np.ndarray) -> np.ndarray:
+        """Points of the laws in the units of the table, with the level of the largest code in place of codes."""
+        return Table.from_one_hot(self._location + self._scale * values, self.schema_).one_hot()
+
     def _fit(self, table: Table, sample_weight) -> None:
         table, weight = rows_with_values(table, sample_weight)
         codes = table.one_hot()
@@ -101,9 +108,10 @@ class JointGaussian(Density):
         self._scale = np.where(table.schema.one_hot, 1.0 / self.category_scale, standard.scale)
         gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
         self.gaussian_ = gaussian.fit(self._standardised(codes), sample_weight=weight)
-        self.mean_, self.covariance_, self.variances_ = gaussian.mean_, gaussian.covariance_, gaussian.variances_
+        moments = gaussian.moments()
+        self.mean_, self.covariance_, self.variances_ = moments.mean, moments.covariance, moments.variances
 
-    def _condition(self, table: Table) -> GaussianRows:
+    def _condition(self, table: Table) -> Rows:
         return self.gaussian_.condition(self._standardised(table.one_hot()))
 
     def _log_density(self, table: Table) -> np.ndarray:

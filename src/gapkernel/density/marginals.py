@@ -17,7 +17,7 @@ from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
-NUMERIC = ("kde", "gaussian", "empirical")
+NUMERIC = ("kde", "gaussian", "empirical", "uniform", "levels")
 CATEGORICAL = ("frequency", "uniform")
 NARROWEST = 1e-5
 """Windows narrower than this share of the range lose their digits; they are taken as points."""
@@ -28,8 +28,10 @@ class Marginals(Density):
 
     Parameters
     ----------
-    numeric : {"kde", "gaussian", "empirical"}, default="kde"
-        Law of a missing number. "kde": each value seen, spread evenly over a window.
+    numeric : {"kde", "gaussian", "empirical", "uniform", "levels"}, default="kde"
+        Law of a missing number. "kde": each value seen, spread evenly over a window; "gaussian": normal; "empirical":
+        the values seen, as often as they were; "uniform": from the smallest to the largest value seen; "levels": the
+        values seen, all alike.
     categorical : {"frequency", "uniform"}, default="frequency"
         Law of a missing category: as frequent as it was, or all levels alike.
     bandwidth : {"ste", "dpi"} or float, default="ste"
@@ -42,17 +44,22 @@ class Marginals(Density):
     laws : dict, default=None
         Laws of some columns, by name or number: a word from above, or a frozen distribution of `scipy.stats`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories, as in `SVC`.
+        The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
     Attributes
     ----------
     features_ : tuple of Feature
         The law, the levels and the range of each column.
     bandwidths_ : ndarray of shape (n_features,)
-        Half-widths of the windows, NaN for other laws.
+        Half-width of the windows of each column, NaN for other laws.
     schema_ : Schema
+        What the columns hold.
+    columns_ : ndarray of shape (n_features,)
+        The column of the table that each column of the laws belongs to: itself.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Notes
     -----
@@ -115,7 +122,10 @@ class Marginals(Density):
 
     def moments(self) -> Moments:
         """Mean and variance of each column, of the codes for categories; columns are independent."""
-        raise NotImplementedError
+        check_is_fitted(self, "schema_")
+        laws = [feature.law or Atoms(np.zeros(1), np.ones(1)) for feature in self.features_]
+        variances = np.array([law.variance for law in laws])
+        return Moments(np.array([law.mean for law in laws]), variances, lambda: np.diag(variances))
 
     def marginal(self, columns) -> Marginals:
         """The density of some columns."""
@@ -128,8 +138,8 @@ class Marginals(Density):
     def _fit(self, table: Table, sample_weight) -> None:
         table, weight = rows_with_values(table, sample_weight)
         given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
+        self.bandwidths_ = np.full(table.shape[1], np.nan)
         self.features_ = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
-        self.bandwidths_ = np.array([getattr(feature.law, "half_width", np.nan) for feature in self.features_])
 
     def _condition(self, table: Table) -> MarginalRows:
         values = np.array(table.values)
@@ -137,7 +147,12 @@ class Marginals(Density):
         return MarginalRows(values, self.features_)
 
     def _log_density(self, table: Table) -> np.ndarray:
-        raise NotImplementedError
+        total = np.zeros(len(table))
+        for feature, values in zip(self.features_, table.values.T, strict=True):
+            seen = ~np.isnan(values) & (feature.law is not None)
+            if feature.law is not None:
+                total[seen] += feature.law.log_density(values[seen])
+        return total
 
     def _feature(self, table: Table, column: int, weight: np.ndarray, given) -> Feature:
         values, schema = table.values[:, column], table.schema
@@ -171,12 +186,17 @@ class Marginals(Density):
         spread = values.max() - values.min()
         if word == "empirical" or spread == 0:
             return Atoms.empirical(values, weight)
+        if word == "levels":
+            return Atoms.empirical(np.unique(values))
+        if word == "uniform":
+            return UniformWindows.around([0.5 * values.min() + 0.5 * values.max()], 0.5 * spread)
         if word == "gaussian":
             mean = np.average(values, weights=weight)
             return Normal(float(mean), float(np.sqrt(np.average((values - mean) ** 2, weights=weight))))
         half_width = min(self._half_width(values), 0.5 * spread)  # beyond, 1 - |x - z| / range is not a kernel
         if half_width < NARROWEST * spread:
             return Atoms.empirical(values, weight)
+        self.bandwidths_[column] = half_width
         return UniformWindows.around(values, half_width, weight)
 
     def _half_width(self, values) -> float:
