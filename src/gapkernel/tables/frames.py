@@ -106,9 +106,11 @@ def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
         return filled
     columns, levels = Columns(X), table.schema.levels
     if columns.frame is None:
-        if all(np.array(known or ()).dtype.kind in "iuf" for known in levels):
-            return np.column_stack([_cells(filled, k).astype(np.float64) for k in range(len(levels))])
-        return np.column_stack([_cells(filled, k).astype(object) for k in range(len(levels))])
+        numeric = all(np.array(known or ()).dtype.kind in "iuf" for known in levels)
+        out = values.astype(np.float64 if numeric else object)
+        for k in np.flatnonzero(table.schema.categorical):
+            out[:, k] = _cells(filled, k)
+        return out
     frame = columns.frame
     series = []
     for k in np.flatnonzero(table.missing.any(axis=0)).tolist():

@@ -132,7 +132,7 @@ class Table:
     def one_hot(self) -> np.ndarray:
         """Numbers, the places of ordered levels, and a 0/1 code for each other level; a gap is NaN in all its codes."""
         columns = self.schema.code_columns
-        codes = self.values[:, columns]
+        codes = np.take(self.values, columns, axis=1)
         hot, first = self.schema.one_hot, np.searchsorted(columns, columns)
         gaps = np.isnan(codes)
         codes[:, hot] = codes[:, hot] == (np.arange(len(columns)) - first)[hot]
