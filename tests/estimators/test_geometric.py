@@ -3,16 +3,18 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import LIBSVM
 
 from gapkernel import GeometricMarginSVC
-from gapkernel.kernels.observed_columns import Skipping
+from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 
-EXEMPTIONS = {}
-"""Checks of scikit-learn that GeometricMarginSVC need not pass, with the reason: none."""
+EXEMPTIONS = {"check_sample_weight_equivalence_on_dense_data": LIBSVM}
+"""Checks of scikit-learn that GeometricMarginSVC need not pass, with the reason."""
 
 
 def problem(seed=0, n=80, d=4, rate=0.3, noise=0.3, shift=0.0):
@@ -89,16 +91,16 @@ def test_pattern_norms_are_those_of_masked_rows():
     seen = seen.astype(float)
     weights = np.random.default_rng(0).standard_normal(12)
     masks = np.array([[1, 1, 1, 1], [1, 0, 1, 0]], bool)
-    kernel = Skipping("poly", gamma=0.5, coef0=1.0, degree=2)
+    kernel = ObservedColumnsKernel("poly", gamma=0.5, coef0=1.0, degree=2)
     for mask, norm in zip(masks, kernel.squared_norms(values, seen, weights, masks), strict=True):
         gram = (0.5 * (values * mask) @ (values * mask).T + 1.0) ** 2
         assert_allclose(norm, weights @ gram @ weights)
 
 
-def test_the_skipping_rbf_counts_joint_columns_only():
+def test_the_rbf_counts_joint_columns_only():
     left, right = np.array([[1.0, np.nan, 2.0]]), np.array([[0.0, 5.0, np.nan]])
     (a, seen_a), (b, seen_b) = zero_filled(left), zero_filled(right)
-    assert_allclose(Skipping("rbf", gamma=0.3).cross(a, seen_a * 1.0, b, seen_b * 1.0), np.exp(-0.3))
+    assert_allclose(ObservedColumnsKernel("rbf", gamma=0.3).cross(a, seen_a * 1.0, b, seen_b * 1.0), np.exp(-0.3))
 
 
 def test_the_separable_machine_on_complete_data_is_the_hard_margin_through_the_origin():
@@ -154,16 +156,16 @@ def test_the_rbf_repairs_an_indefinite_matrix_and_says_so():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": "sigmoid"}, "kernel must be one of"),
-        ({"method": "direct"}, "method must be one of"),
-        ({"norm": "max"}, "norm must be one of"),
+        ({"kernel": "sigmoid"}, "'kernel' parameter .* must be a str among"),
+        ({"method": "direct"}, "'method' parameter .* must be a str among"),
+        ({"norm": "max"}, "'norm' parameter .* must be a str among"),
         ({"method": "separable", "kernel": "poly"}, "method='separable' is for kernel='linear'"),
-        ({"max_iter": 0}, "max_iter must be at least 1"),
-        ({"floor": 0.0}, "floor must lie between 0 and 1"),
-        ({"floor": 2.0}, "floor must lie between 0 and 1"),
-        ({"margin_tol": 0.0}, "margin_tol must lie"),
-        ({"kernel": "rbf", "gamma": -1.0}, "gamma must be a positive number"),
-        ({"C": -1.0}, "'C' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter .* must be an int in the range"),
+        ({"floor": 0.0}, "'floor' parameter .* must be a float in the range"),
+        ({"floor": 2.0}, "'floor' parameter .* must be a float in the range"),
+        ({"margin_tol": 0.0}, "'margin_tol' parameter .* must be a float in the range"),
+        ({"kernel": "rbf", "gamma": -1.0}, "'gamma' parameter .* must be a str among {'scale'} or a float"),
+        ({"C": -1.0}, "'C' parameter .* must be a float in the range"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):
@@ -186,6 +188,70 @@ def test_one_class_is_refused(y):
     X[0] = np.nan  # the only row of its class has nothing to learn from
     with pytest.raises(ValueError, match="one class only"):
         GeometricMarginSVC().fit(X, y)
+
+
+def mixed(seed=15, n=80):
+    """Two numbers and a category with gaps, and classes that the category tells as well."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, n)
+    colour = np.where(random.random(n) < 0.8, np.array(["red", "blue"])[y], "green").astype(object)
+    frame = pd.DataFrame({"a": random.standard_normal(n) + y - 0.5, "colour": colour, "b": random.standard_normal(n)})
+    return frame.mask(random.random(frame.shape) < 0.2), y
+
+
+def coded(frame):
+    """The numbers and 0/1 codes by hand: a missing category lacks all its codes."""
+    codes = [
+        (frame["colour"] == level).where(frame["colour"].notna()).astype(float) for level in ("blue", "green", "red")
+    ]
+    return np.column_stack([frame["a"], *codes, frame["b"]])
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "poly"}, {"method": "average", "norm": "mean"}])
+def test_categories_are_codes_and_a_missing_one_lacks_them_all(options):
+    frame, y = mixed()
+    new, truth = mixed(16)
+    new.loc[0, "colour"] = "purple"
+    by_frame = GeometricMarginSVC(**options).fit(frame, y)
+    by_codes = GeometricMarginSVC(**options).fit(coded(frame), y)
+    expected = coded(new)
+    expected[0, 1:4] = np.nan
+    assert_allclose(by_frame.decision_function(new), by_codes.decision_function(expected))
+    assert by_frame.score(new, truth) > 0.7
+
+
+def test_the_indicator_is_a_column_that_every_row_has():
+    frame, y = mixed()
+    marked = GeometricMarginSVC(indicator=True).fit(frame, y)
+    by_hand = GeometricMarginSVC().fit(np.hstack([coded(frame), frame.isna()]), y)
+    some = ~frame.isna().all(axis=1)
+    assert_allclose(
+        marked.decision_function(frame)[some], by_hand.decision_function(np.hstack([coded(frame), frame.isna()]))[some]
+    )
+
+
+def test_a_weight_is_a_number_of_copies_and_class_weights_are_weights():
+    X, y = problem(17)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = GeometricMarginSVC(tol=1e-8).fit(X, y, sample_weight=weight)
+    copied = GeometricMarginSVC(tol=1e-8).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
+    by_class = GeometricMarginSVC(tol=1e-8, class_weight={1: 3.0}).fit(X, y)
+    by_row = GeometricMarginSVC(tol=1e-8).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    assert_allclose(by_class.decision_function(X), by_row.decision_function(X))
+
+
+def test_threads_change_nothing():
+    X, _ = problem(18)
+    y = np.random.default_rng(0).integers(0, 3, len(X))
+    one, two = (GeometricMarginSVC(n_jobs=n).fit(X, y).decision_function(X) for n in (1, 2))
+    assert_array_equal(one, two)
+
+
+def test_dates_are_refused():
+    frame, y = mixed()
+    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
+        GeometricMarginSVC().fit(frame.assign(day=pd.Timestamp("2020-01-01")), y)
 
 
 @parametrize_with_checks(

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import compute_sample_weight
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.kernels.observed_columns import NAMES, Skipping
+from gapkernel.compute.runtime.progress import tracked
+from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.rows import Patterns
-from gapkernel.solvers.geometric import alternate, largest_margin
+from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
-from gapkernel.tables import numbers_of, read_labelled, read_table
+from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps
 
-CHOICES = {"kernel": NAMES, "method": ("alternating", "average", "separable"), "norm": ("common", "mean")}
 
-
-class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
+class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     """Classification of rows that lack columns because there is nothing to observe ("geom").
 
     A gap here is not an unknown value: the column does not apply to the row. So nothing is filled in and there is
@@ -39,7 +43,7 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
     degree, coef0 : float, default=3 and 1.0
         Of the polynomial kernel (gamma x'y + coef0)^degree.
     gamma : float or "scale", default="scale"
-        Of "poly" and "rbf". "scale" is 1 / (n_features * variance of the observed values).
+        Of "poly" and "rbf". "scale" is 1 / (n_features * variance of the observed values), 0/1 codes included.
     method : {"alternating", "average", "separable"}, default="alternating"
         "alternating" divides the score of row i by s_i = ||w^(i)|| / ||w||, trains with the s_i fixed, measures
         them again, and so on. "average" puts a common norm in place of ||w^(i)||: one ordinary SVM. "separable"
@@ -54,14 +58,27 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
         Tolerance of the SVM solver.
     margin_tol : float, default=1e-4
         Precision of the margin of "separable", as a share of the norm of the shortest row.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A category is a 0/1 column for each level, and a gap lacks all of them; so does
+        a level unknown at fit. Ordered categories count as numbers, their places.
+    indicator : bool, default=False
+        Whether it counts which columns a row lacks: every row has a further 0/1 column for each column, 1 in its gaps.
+    class_weight : dict or "balanced", default=None
+        Multiplies C for the rows of each class; "balanced" makes all classes count the same.
+    n_jobs : int, default=None
+        Outputs solved at the same time, in threads, where there are more than two classes.
+    verbose : bool or int, default=False
+        Whether to show progress over the outputs.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     intercept_ : ndarray of shape (n_outputs,)
         Two classes have one output; more have one for each class against the rest.
-    coef_ : ndarray of shape (n_outputs, n_features)
-        w, for the linear kernel.
+    coef_ : ndarray of shape (n_outputs, n_codes)
+        w, for the linear kernel: a weight for each column of numbers and each 0/1 code.
     dual_coef_ : list of ndarray
         Weights of the support rows of each output, for other kernels.
     support_ : list of ndarray
@@ -71,16 +88,20 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
     margin_ : ndarray of shape (n_outputs,)
         The smallest margin, for "separable".
     n_iter_ : ndarray of shape (n_outputs,)
+        Rounds of "alternating".
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if they have names.
 
     Notes
     -----
-    Certain: the margin itself, that the separable problem is a bisection over cone programs, that the alternating
-    scheme is how it is solved otherwise, and that it need not converge (a few rounds are customary; choose
-    ``max_iter`` by validation). A reading of the paper: the intercept is not divided by s_i (as in the Shark
-    library); which norm "average" means; how an RBF kernel was used with it. Ours: the floor, and the
-    normalisation sum_i y_i w'x_i = n that excludes w = 0 from the cone programs.
+    The paper states the margin, the separable problem as a bisection over cone programs, and the alternating scheme,
+    which need not converge (a few rounds are customary; choose ``max_iter`` by validation). It leaves open, and we
+    chose: the intercept is not divided by s_i (as in the Shark library); which norm "average" means; how an RBF kernel
+    is used. We added the floor, and the normalisation sum_i y_i w'x_i = n that excludes w = 0 from the cone programs.
 
     A row with no column at all is left out of the training, and its decision value is the intercept.
 
@@ -98,6 +119,25 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
     array([0, 1])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions({"linear", "poly", "rbf"})],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "method": [StrOptions({"alternating", "average", "separable"})],
+        "norm": [StrOptions({"common", "mean"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "floor": [Interval(Real, 0, 1, closed="right")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "margin_tol": [Interval(Real, 0, 1, closed="neither")],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "indicator": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
     def __init__(
         self,
         *,
@@ -112,6 +152,11 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
         floor=0.1,
         tol=1e-3,
         margin_tol=1e-4,
+        categorical_features="from_dtype",
+        indicator=False,
+        class_weight=None,
+        n_jobs=None,
+        verbose=False,
     ):
         self.C = C
         self.kernel = kernel
@@ -124,39 +169,53 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
         self.floor = floor
         self.tol = tol
         self.margin_tol = margin_tol
+        self.categorical_features = categorical_features
+        self.indicator = indicator
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X, y) -> GeometricMarginSVC:
-        """Fit the machine.
+    def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:
+        """Find the weights of the columns.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a column that the row does not have.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a column that the row does not have.
         y : array-like of shape (n_samples,)
             Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies C; "separable" allows no violation, so only a weight of 0 changes it. Weight zero leaves a row
+            out.
 
         Returns
         -------
         self : GeometricMarginSVC
         """
-        self._check_parameters()
-        X, y = read_labelled(self, X, y, categorical_features=None)
-        X = X.values
-        check_classification_targets(y)
-        used = ~np.isnan(X).all(axis=1)
-        classes, codes = np.unique(y[used], return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only among the rows with a value, {classes.tolist()}. "
-                f"A classifier needs at least two classes."
-            )
+        self._validate_params()
+        if self.method == "separable" and self.kernel != "linear":
+            raise ValueError(f"method='separable' is for kernel='linear', got kernel={self.kernel!r}.")
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
+        weight = read_weight(sample_weight, table)
+        used = ~table.missing.all(axis=1) & (True if weight is None else weight > 0)
+        classes, codes = read_classes(y[used], among=" among the rows with a value")
+        if weight is not None or self.class_weight is not None:
+            weight = compute_sample_weight(self.class_weight, y[used]) * (1.0 if weight is None else weight[used])
         targets = [codes == k for k in ([1] if len(classes) == 2 else range(len(classes)))]
-        values, seen = _zero_filled(X[used])
-        if self.method == "separable":
-            self._keep_directions(values, seen, targets)
-        else:
-            self._keep_machines(values, seen, targets, np.nanvar(X))
-        self.classes_ = classes
+        columns = self._columns(table[used])
+        values, seen = _zero_filled(columns)
+        fit = self._separate if self.method == "separable" else self._alternate
+        kernel, column_scales, found = fit(values, seen, targets, weight, columns)
+        self._kernel, self._column_scales = kernel, column_scales
+        self._fits = [(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
+        self.classes_, self.schema_ = classes, table.schema
+        places = np.flatnonzero(used)
+        self.support_ = [places[solution.kept] for solution, *_ in found]
+        self.intercept_ = np.concatenate([solution.intercept for solution, *_ in found])
+        self.scales_ = np.array([solution.scales for solution, *_ in found])
+        self.n_iter_ = np.array([solution.n_iter for solution, *_ in found])
+        if self.kernel == "linear":
+            self.coef_ = np.array([weights @ rows for rows, _, weights in self._fits]) * column_scales
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -164,7 +223,8 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit mark a column that the row does not have.
 
         Returns
         -------
@@ -172,22 +232,18 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
             Two classes give one value, positive for ``classes_[1]``.
         """
         check_is_fitted(self, "classes_")
-        X = numbers_of(read_table(self, X, reset=False), self)
-        values, seen = _zero_filled(X)
+        table = read_table(self, X, reset=False, schema=self.schema_)
+        values, seen = _zero_filled(self._columns(table))
         values = values * self._column_scales
         patterns = Patterns.of(seen == 0)
-        out = np.empty((len(X), len(self.intercept_)))
-        for k, (rows, rows_seen, weights) in enumerate(self._machines):
-            scores = self._kernel.cross(values, seen, rows, rows_seen) @ weights
-            if self.method == "average":
-                scales = np.ones(len(X))
-            elif self.method == "alternating":
-                scales = _scales(self._kernel, rows, rows_seen, weights, patterns, self.floor)
-            else:
-                scales = np.sqrt(self._kernel.squared_norms(rows, rows_seen, weights, ~patterns.gaps))[patterns.index]
-            out[:, k] = np.divide(scores, scales, out=np.zeros(len(X)), where=scales > 0) + self.intercept_[k]
-        nothing = ~seen.any(axis=1)
-        out[nothing] = self.intercept_
+        out = np.empty((len(table), len(self.intercept_)))
+        for k, (rows, rows_seen, weights) in enumerate(self._fits):
+            scores, scales = self._kernel.cross(values, seen, rows, rows_seen) @ weights, np.ones(len(table))
+            if self.method != "average":
+                floor = self.floor if self.method == "alternating" else 0.0
+                scales = _scales(self._kernel, rows, rows_seen, weights, patterns, floor)
+            out[:, k] = np.divide(scores, scales, out=np.zeros(len(table)), where=scales > 0) + self.intercept_[k]
+        out[table.missing.all(axis=1)] = self.intercept_
         return out.ravel() if len(self.classes_) == 2 else out
 
     def predict(self, X) -> np.ndarray:
@@ -195,7 +251,8 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit mark a column that the row does not have.
 
         Returns
         -------
@@ -204,11 +261,16 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
         values = self.decision_function(X)
         return self.classes_[(values >= 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
-    def _keep_machines(self, values, seen, targets, variance) -> None:
-        """Train by SVMs: the alternating scheme, or one round of it."""
-        solver = Classification(C=self.C, tol=self.tol)
+    def _columns(self, table: Table) -> np.ndarray:
+        """Numbers and 0/1 codes, NaN where the row does not have them, and the indicator."""
+        codes = table.one_hot()
+        return np.hstack([codes, table.missing]) if self.indicator else codes
+
+    def _alternate(self, values, seen, targets, weight, columns):
+        """Solve by SVMs: the alternating scheme, or one round of it."""
+        variance = np.nanvar(columns)
         gamma = (1.0 / (values.shape[1] * variance) if variance > 0 else 1.0) if self.gamma == "scale" else self.gamma
-        kernel = Skipping(self.kernel, gamma, self.coef0, self.degree)
+        kernel = ObservedColumnsKernel(self.kernel, gamma, self.coef0, self.degree)
         column_scales = np.ones(values.shape[1])
         if self.method == "average" and self.norm == "mean":
             share = seen.mean(axis=0)  # mean ||w^(i)||^2 = sum_k share_k w_k^2: an SVM on columns / sqrt(share)
@@ -220,26 +282,22 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
             gram = _without_negative_eigenvalues(gram)
         patterns = Patterns.of(seen == 0)
 
-        def scales_of(support, weights):
-            return _scales(kernel, values[support], seen[support], weights, patterns, self.floor)
+        def scales_of(kept, weights):
+            return _scales(kernel, values[kept], seen[kept], weights, patterns, self.floor)
 
         rounds = self.max_iter if self.method == "alternating" else 1
-        found = [alternate(solver, gram, target.astype(int), scales_of, rounds) for target in targets]
-        self._kernel, self._column_scales = kernel, column_scales
-        self._machines = [(values[one.support], seen[one.support], one.weights) for one in found]
-        self.intercept_ = np.array([one.intercept for one in found])
-        self.support_ = [one.support for one in found]
-        self.dual_coef_ = [one.weights for one in found]
-        self.scales_ = np.array([one.scales for one in found])
-        self.n_iter_ = np.array([one.n_iter for one in found])
-        if self.kernel == "linear":
-            self.coef_ = np.array([weights @ rows for rows, _, weights in self._machines]) * column_scales
+        solver = AlternatingScales(Classification(C=self.C, tol=self.tol), scales_of, rounds)
+        jobs = (delayed(solver.solve)(gram, target.astype(int), weight) for target in targets)
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        solved = list(tracked(parallel(jobs), len(targets), "outputs", self.verbose))
+        self.dual_coef_ = [solution.weights[:, 0] for solution in solved]
+        return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved]
 
-    def _keep_directions(self, values, seen, targets) -> None:
-        """Train by cone programs: the direction with the largest smallest margin."""
+    def _separate(self, values, seen, targets, weight, columns):
+        """Solve by cone programs: the direction with the largest smallest margin."""
         patterns = Patterns.of(seen == 0)
-        found = []
-        for target in targets:
+        found, margins = [], []
+        for target in tracked(targets, len(targets), "outputs", self.verbose):
             signed = np.where(target[:, None], values, -values)
             direction, margin = largest_margin(signed, ~patterns.gaps, patterns.index, tol=self.margin_tol)
             if direction is None:
@@ -247,39 +305,16 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, BaseEstimator):
                     "No direction separates the classes through the origin. "
                     "Use method='alternating', which allows violations, and centre the columns."
                 )
-            found.append((direction / np.linalg.norm(direction), margin))
-        self._kernel, self._column_scales = Skipping("linear"), np.ones(values.shape[1])
-        self.coef_ = np.array([direction for direction, _ in found])
-        self.margin_ = np.array([margin for _, margin in found])
-        whole = np.ones((1, values.shape[1]))
-        self._machines = [(direction[None], whole, np.ones(1)) for direction in self.coef_]
-        self.intercept_ = np.zeros(len(found))
-        self.support_ = [np.empty(0, int) for _ in found]
-        self.scales_ = np.sqrt([np.square(direction) @ (seen.T > 0) for direction in self.coef_])
-        self.n_iter_ = np.ones(len(found), int)
-
-    def _check_parameters(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}.")
-        if self.method == "separable" and self.kernel != "linear":
-            raise ValueError(f"method='separable' is for kernel='linear', got kernel={self.kernel!r}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}.")
-        if not 0 < self.floor <= 1:
-            raise ValueError(f"floor must lie between 0 and 1, got {self.floor!r}.")
-        if not 0 < self.margin_tol < 1:
-            raise ValueError(f"margin_tol must lie between 0 and 1, got {self.margin_tol!r}.")
-        if self.gamma != "scale" and not 0 < self.gamma < np.inf:
-            raise ValueError(f"gamma must be a positive number or 'scale', got {self.gamma!r}.")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+            direction = direction / np.linalg.norm(direction)
+            scales = np.sqrt(np.square(direction) @ (seen.T > 0))
+            solution = ScaledSolution(np.empty(0, int), np.ones((1, 1)), np.zeros(1), 1, scales)
+            found.append((solution, direction[None], np.ones((1, len(direction)))))
+            margins.append(margin)
+        self.margin_ = np.array(margins)
+        return ObservedColumnsKernel("linear"), np.ones(values.shape[1]), found
 
 
-def _scales(kernel: Skipping, rows, rows_seen, weights, patterns: Patterns, floor: float) -> np.ndarray:
+def _scales(kernel: ObservedColumnsKernel, rows, rows_seen, weights, patterns: Patterns, floor: float) -> np.ndarray:
     """s_i = ||w^(i)|| / ||w|| of rows with these patterns, not below the floor."""
     masks = np.vstack([~patterns.gaps, np.ones((1, rows.shape[1]), bool)])  # the last is ||w|| itself
     norms = np.sqrt(np.maximum(kernel.squared_norms(rows, rows_seen, weights, masks), 0.0))
@@ -302,6 +337,6 @@ def _without_negative_eigenvalues(gram: np.ndarray) -> np.ndarray:
         f"The RBF kernel over jointly present columns is not positive semi-definite (smallest eigenvalue "
         f"{values[0]:.3g}); its negative eigenvalues were set to zero. kernel='linear' and 'poly' need no repair.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -1,4 +1,4 @@
-"""Kernels that skip the columns which either row lacks, for rows whose gaps are structural: nothing is there."""
+"""Kernels over the columns that two rows share, for rows whose gaps are structural: nothing is there."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NAMES = ("linear", "poly", "rbf")
-
 
 @dataclass(frozen=True)
-class Skipping:
+class ObservedColumnsKernel:
     """A kernel over the columns that both rows have.
 
-    Rows come as values with 0 in the gaps, and a mask of what is there. For scalar products skipping a column
+    Rows come as values with 0 in the gaps, and a mask of what is there. For scalar products leaving a column out
     and filling it with 0 is the same, so "linear" and "poly" are positive semi-definite. "rbf" is not: two
     distant rows can both be at distance 0 from a third that shares no column with them.
 
     Attributes
     ----------
     name : {"linear", "poly", "rbf"}
+        x'y, (gamma x'y + coef0)^degree or exp(-gamma ||x - y||^2).
     gamma, coef0, degree : float
-        As in scikit-learn.
     """
 
     name: str
@@ -40,7 +38,7 @@ class Skipping:
         return np.exp(-self.gamma * np.maximum(squared, 0.0))
 
     def squared_norms(self, values, seen, weights, masks) -> np.ndarray:
-        """||w||^2 of w = sum_j weights_j phi(row_j) with only the columns of each mask in sight."""
+        """||w||^2 of w = sum_j weights_j phi(row_j) from the columns of each mask alone."""
         if self.name == "linear":
             return masks @ (weights @ values) ** 2
         norms = np.empty(len(masks))

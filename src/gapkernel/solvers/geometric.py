@@ -1,4 +1,4 @@
-"""Machines whose margins are measured in the columns that each row has."""
+"""Margins measured in the columns that each row has: one SVM after another, or the widest one by cone programs."""
 
 from __future__ import annotations
 
@@ -7,62 +7,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.solvers.base import Solution, Solver
 from gapkernel.solvers.cones import separating_direction
 
 
-@dataclass(frozen=True)
-class GeometricMachine:
-    """A solved machine.
+@dataclass(frozen=True, eq=False)
+class ScaledSolution(Solution):
+    """Coefficients of w = sum_j weights_j phi(row_j), with the scale of each row's score.
 
     Attributes
     ----------
-    support : ndarray of shape (n_support,)
-        Rows with a coefficient.
-    weights : ndarray of shape (n_support,)
-        w = sum_j weights_j phi(row_j).
-    intercept : float
     scales : ndarray of shape (n_rows,)
         s_i = ||w^(i)|| / ||w|| in the margin constraints of the last round.
-    n_iter : int
-        Rounds done.
     """
 
-    support: np.ndarray
-    weights: np.ndarray
-    intercept: float
     scales: np.ndarray
-    n_iter: int
 
 
-def alternate(solver, gram, y, scales_of: Callable, max_iter: int) -> GeometricMachine:
-    """Train with fixed scales, measure the scales again, and so on.
+class AlternatingScales(Solver):
+    """Solve with fixed scales, measure the scales again, and so on.
 
         min 1/2 ||w||^2 + C sum_i xi_i   s.t.   y_i (w'x_i / s_i + b) >= 1 - xi_i,   then s_i = ||w^(i)|| / ||w||
 
     Parameters
     ----------
-    solver : libsvm machine
-    gram : ndarray of shape (n_rows, n_rows)
-    y : ndarray of shape (n_rows,)
-        0 and 1.
+    solver : Solver
+        Of an SVM with two classes, 0 and 1.
     scales_of : callable
-        From (support, weights) to the scale of every row.
+        From (places, weights) of the rows with a coefficient to the scale of every row.
     max_iter : int
         Most rounds. Nothing ensures that they converge; they end early when the scales stay as they are.
-
-    Returns
-    -------
-    machine : GeometricMachine
     """
-    scales = np.ones(len(gram))
-    for round_ in range(1, max_iter + 1):
-        solution = solver.solve(gram / np.outer(scales, scales), y)
-        weights = solution.weights[:, 0] / scales[solution.kept]
-        found = GeometricMachine(solution.kept, weights, float(solution.intercept[0]), scales, round_)
-        scales = scales_of(solution.kept, weights)
-        if np.allclose(scales, found.scales, rtol=1e-6, atol=0.0):
-            break
-    return found
+
+    def __init__(self, solver: Solver, scales_of: Callable, max_iter: int):
+        self.solver, self.scales_of, self.max_iter = solver, scales_of, max_iter
+
+    def solve(self, gram, y, weight=None) -> ScaledSolution:
+        scales = np.ones(len(gram))
+        for round_ in range(1, self.max_iter + 1):
+            solved = self.solver.solve(gram / np.outer(scales, scales), y, weight)
+            weights = solved.weights / scales[solved.kept, None]
+            found = ScaledSolution(solved.kept, weights, solved.intercept, round_, scales)
+            scales = self.scales_of(solved.kept, weights[:, 0])
+            if np.allclose(scales, found.scales, rtol=1e-6, atol=0.0):
+                break
+        return found
 
 
 def largest_margin(signed_rows, supports, group, *, tol: float) -> tuple[np.ndarray | None, float]:

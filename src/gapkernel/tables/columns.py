@@ -322,7 +322,7 @@ def _plain_array(X) -> np.ndarray:
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got an array of dim {array.ndim} instead: pass one row per observation, all of one "
-            f"length (reshape(-1, 1) makes one column, reshape(1, -1) one row)."
+            f"length. Reshape your data: reshape(-1, 1) makes one column, reshape(1, -1) one row."
         )
     return array
 
