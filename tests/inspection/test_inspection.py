@@ -39,7 +39,7 @@ def gaps(counts):
 
 
 def test_exchangeable_scores_are_covered_as_often_as_claimed_in_every_group():
-    """Between the level and the level + 1 / (n + 1), for groups whose scores differ by a factor of five."""
+    """Between the coverage and the coverage + 1 / (n + 1), for groups whose scores differ by a factor of five."""
     random = np.random.default_rng(0)
     counts = np.repeat([0, 3], 40)
     spread = np.where(counts == 0, 1.0, 5.0)
@@ -92,7 +92,7 @@ def test_conformal_intervals_cover_at_every_gap_count_where_normal_ones_do_not(m
 
 def test_coverage_counts_rows_by_their_gaps(model):
     X, y = problem(3, 100, 0.4)
-    result = coverage(model, X, y, level=0.8)
+    result = coverage(model, X, y, coverage=0.8)
     low, high = model.predict_interval(X, coverage=0.8).T
     inside = (low <= y) & (y <= high)
     for k, missing in enumerate(result.missing):
@@ -110,8 +110,8 @@ def test_coverage_takes_what_scikit_learn_has():
     assert coverage(machine, X, y).n_rows.sum() == 60
     with pytest.raises(ValueError, match="neither predict_interval nor"):
         coverage(make_pipeline(SimpleImputer(), LinearRegression()).fit(X, y), X, y)
-    with pytest.raises(ValueError, match="level must lie between"):
-        coverage(machine, X, y, level=90)
+    with pytest.raises(ValueError, match="coverage must lie between"):
+        coverage(machine, X, y, coverage=90)
     with pytest.raises(ValueError, match="y must be finite"):
         coverage(machine, X, np.full(60, np.nan))
 
@@ -213,7 +213,7 @@ def plt():
 
 def test_displays_draw_what_they_were_given(plt, model):
     X, y = problem(3, 60, 0.3)
-    shown = gk.plots.CoverageDisplay.from_estimator(model, X, y, level=0.8, name="GP")
+    shown = gk.plots.CoverageDisplay.from_estimator(model, X, y, coverage=0.8, name="GP")
     assert_allclose(shown.ax_.lines[1].get_ydata(), coverage(model, X, y, 0.8).covered)
     assert "80%" in shown.ax_.get_ylabel()
 

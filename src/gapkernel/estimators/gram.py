@@ -1,4 +1,4 @@
-"""The kernel as a transformer, for every machine that takes a precomputed kernel."""
+"""The kernel as a transformer, for every estimator that takes a precomputed kernel."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gapkernel.estimators.base import KernelEstimator
-from gapkernel.tables import read_table
+from gapkernel.tables import read_table, read_weight
 
 
 class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Kernel matrix of rows with gaps.
 
-    Put it before any machine with ``kernel="precomputed"``: KernelPCA, SpectralClustering, NuSVC, and so on.
+    Put it before any estimator with ``kernel="precomputed"``: KernelPCA, SpectralClustering, NuSVC, and so on.
 
     ``fit_transform`` is the Gram matrix of the training rows, where an uncertain row meets itself in the same
     draw. ``transform`` is the kernel between new rows and the training rows, all independent, even if they are
@@ -21,19 +21,32 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     Parameters
     ----------
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
+        `Karma`.
     gamma : float, "scale" or "median", default="scale"
-    density : "auto" or density, default="auto"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
+    density : "auto" or Density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or `JointGaussian` with categories in the table, or `FactorAnalysis` for
+        more than 64 columns with fewer than 10 rows for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
 
     Attributes
     ----------
-    rows_ : GaussianRows
+    rows_ : Rows
         The laws of the training rows.
-    density_, kernel_
-        As in `SVC`.
+    density_ : Density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
     n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of str
+        Names of the columns at fit, where they had any.
 
     Examples
     --------
@@ -55,7 +68,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         self.categorical_features = categorical_features
         self.indicator = indicator
 
-    def fit(self, X, y=None) -> Gram:
+    def fit(self, X, y=None, sample_weight=None) -> Gram:
         """Fit density and kernel, and keep the laws of the rows.
 
         Parameters
@@ -63,29 +76,33 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             NaN, None and pd.NA mark a gap.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the density.
 
         Returns
         -------
         self : Gram
         """
-        self.density_, self.kernel_, self.rows_ = self._fit_laws(
-            read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        )
+        self._validate_params()
+        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        self.density_, self.kernel_, self.rows_ = self._fit_laws(table, read_weight(sample_weight, table))
         return self
 
-    def fit_transform(self, X, y=None) -> np.ndarray:
+    def fit_transform(self, X, y=None, sample_weight=None) -> np.ndarray:
         """The Gram matrix of the training rows, a row meeting itself in the same draw.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the density.
 
         Returns
         -------
         gram : ndarray of shape (n_samples, n_samples)
         """
-        self.fit(X)
+        self.fit(X, sample_weight=sample_weight)
         return self.kernel_.gram(self.rows_)
 
     def transform(self, X) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.estimators.fourier.features import checked_components
-from gapkernel.estimators.sampled_density import SampledMachine, sample_rows
+from gapkernel.estimators.sampled_density import SampledDensity, sample_rows
 from gapkernel.kernels import Kernel
 from gapkernel.kernels.base import Rows
 
@@ -16,7 +18,7 @@ CANDIDATES_PER_LANDMARK = 10
 """Rows among which the pivoted choice looks for each landmark."""
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity):
     """Features of rows with gaps from their kernel with a few landmark rows.
 
     With L the landmarks, the features of a row are K(L, L)^(-1/2) k(L, row): their scalar products are the best
@@ -28,37 +30,56 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
     n_components : int, default=100
         Number of landmarks; no more than there are rows.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
+        `Karma`.
     gamma : float, "scale" or "median", default="scale"
-    density : "auto" or density, default="auto"
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
+    density : "auto" or Density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
+        others one `Gaussian`, fitted by EM, or `JointGaussian` with categories in the table, or `FactorAnalysis` for
+        more than 64 columns with fewer than 10 rows for each.
     density_samples : int or None, default=100_000
-        Most rows that the density is fitted to, and that landmarks are chosen from; see `FourierFeatures`.
+        Most rows that the density is fitted to, and that landmarks are chosen from. With more, this number is drawn at
+        random, without replacement; None is all rows.
     sampling : {"uniform", "pivoted"}, default="uniform"
-        How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, a row being the likelier the worse the
+        How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, where a row is the likelier the worse the
         landmarks before it represent it, among ten times as many rows drawn uniformly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        As in `SVC`.
-    random_state : int, RandomState or None, default=0
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    random_state : int, RandomState or None, default=None
+        Seed of the rows drawn for the density and of the landmarks. None draws anew in each fit.
 
     Attributes
     ----------
-    rows_ : GaussianRows
+    rows_ : Rows
         The laws of the landmarks.
     normalization_ : ndarray of shape (n_components, n_components)
         K(L, L)^(-1/2), a generalised inverse where landmarks repeat each other.
-    density_, kernel_
-        As in `SVC`.
+    density_ : Density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
     n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of str
+        Names of the columns at fit, where they had any.
 
     Examples
     --------
     >>> import numpy as np
     >>> from gapkernel import Nystroem
     >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
-    >>> Nystroem(3).fit_transform(X).shape
+    >>> Nystroem(3, random_state=0).fit_transform(X).shape
     (4, 3)
     """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SampledDensity._parameter_constraints,
+        "sampling": [StrOptions({"uniform", "pivoted"})],
+    }
 
     def __init__(
         self,
@@ -71,7 +92,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         sampling="uniform",
         categorical_features="from_dtype",
         indicator=False,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -83,7 +104,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         self.indicator = indicator
         self.random_state = random_state
 
-    def fit(self, X, y=None) -> Nystroem:
+    def fit(self, X, y=None, sample_weight=None) -> Nystroem:
         """Fit density and kernel, and choose the landmarks.
 
         Parameters
@@ -91,19 +112,19 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine
         X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
             NaN, None and pd.NA mark a gap.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the density; `batches` bring theirs.
 
         Returns
         -------
         self : Nystroem
         """
-        n_components = checked_components(self.n_components)
-        if self.sampling not in ("uniform", "pivoted"):
-            raise ValueError(f"sampling must be 'uniform' or 'pivoted', got {self.sampling!r}.")
+        self._validate_params()
         random = check_random_state(self.random_state)
-        parts = self._parts(X)
+        parts = self._parts(X, sample_weight)
         density, kernel, rows = self._fit_sample(parts, random)
         n_rows = min(parts.n_rows, self.density_samples or parts.n_rows)
-        n = min(n_components, n_rows)
+        n = min(self.n_components, n_rows)
         candidates = sample_rows(n_rows, n if self.sampling == "uniform" else CANDIDATES_PER_LANDMARK * n, random)
         here = len(rows) == n_rows  # else the density was fitted to all rows of a table in parts
         rows = rows.take(candidates) if here else self._condition(density, parts.take(candidates).X)

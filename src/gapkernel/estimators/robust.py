@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
-from gapkernel.estimators.base import KernelMachine, resolve_kernel
-from gapkernel.estimators.cones import kernel_program, points, primal_program
+from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.kernels import ExpectedLinear
-from gapkernel.solvers.cones import ConicMachine, solve_robust
-from gapkernel.tables import read_labelled
+from gapkernel.kernels.base import Rows
+from gapkernel.rows import GaussianRows, MaskedRows
+from gapkernel.solvers.cones import ConeSolution, ConeSolver
+from gapkernel.tables import Table
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""
 
-CHOICES = {
-    "covariance": ("variance", "identity", "full"),
-    "mean": ("expected", "imputed"),
-    "form": ("auto", "kernel", "primal"),
-    "translation": ("chebyshev", "gaussian"),
-}
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RobustTraining(Training):
+    """What `RobustSVC` learns from: also the room for each row."""
+
+    tau: np.ndarray
 
 
 class RobustSVC(ClassifierMixin, KernelMachine):
@@ -47,12 +51,15 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"rbf", "genrbf", "linear", "karma"} or Kernel, default="rbf"
-        "variance" and "full" need a kernel with known variances ("rbf", "genrbf", "linear").
+    kernel : {"rbf", "genrbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
+        "rbf" is `ExpectedRBF`, "genrbf" `GenRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
+        `Karma`. Covariances "variance" and "full" need a kernel with known variances ("rbf", "genrbf", "linear").
     gamma : float, "scale" or "median", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
-    density : "auto" or density, default="auto"
-        Where the laws of the gaps come from. "auto" is one Gaussian, fitted by EM.
+    density : "auto" or Density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits kernel and table: one `Gaussian`, fitted by EM;
+        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
+        for each; `Marginals` for "ehk".
     tau : float or array-like of shape (n_samples,), default=None
         Standard deviations of room, from 0 up. None is 1, unless ``kappa`` is given.
     kappa : float or array-like of shape (n_samples,), default=None
@@ -60,17 +67,22 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     translation : {"chebyshev", "gaussian"}, default="chebyshev"
         From ``kappa`` to ``tau``. "chebyshev" is sqrt(kappa / (1 - kappa)) and holds for any law with the given
         mean and covariance. "gaussian" is the normal quantile, for kappa from 1/2 up: much smaller, and right
-        when the score is normal, as that of a linear machine is.
+        when the score is normal, as it is with the linear kernel.
     covariance : {"variance", "identity", "full"}, default="variance"
         "variance" takes the variances of the kernel values only. "full" takes their covariances too: the only
         choice for which ``kappa`` is a guarantee, and the slowest. "identity" is a sphere for each row with gaps,
-        whatever is missing in it: the choice of the machine's authors.
+        whatever is missing in it: the choice of the method's authors.
     mean : {"expected", "imputed"}, default="expected"
         "expected" averages the kernel over the gaps; "imputed" evaluates it at the conditional means.
     form : {"auto", "kernel", "primal"}, default="auto"
         "kernel" is the program above. "primal", for the linear kernel only, measures the covariance of the row
         itself on its gaps (its diagonal, the identity, or in full), so it grows with columns and gap patterns
         instead of rows. "auto" is "primal" for the linear kernel.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class.
     tol : float, default=1e-10
@@ -81,21 +93,26 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         More rows than this are refused before any work. "auto" is 3000, 1000 and 300 for "identity", "variance"
         and "full" in kernel form, and no limit in primal form.
     verbose : bool, default=False
-        Let the cone solver talk.
+        Whether the cone solver prints its progress.
 
     Attributes
     ----------
     classes_ : ndarray
-    density_, kernel_ : density, Kernel
+        The classes, sorted.
+    density_ : Density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
     form_ : str
         "kernel" or "primal".
-    rows_ : GaussianRows
-        The laws of the training rows (imputed ones are points).
+    rows_ : Rows
+        The laws of the training rows (with ``mean="imputed"`` they are points).
     dual_coef_ : ndarray of shape (n_outputs, n_training_rows)
         c, in kernel form. Two classes have one output; more have one for each class against the rest.
     coef_ : ndarray of shape (n_outputs, n_features)
-        The weight of each column, in primal form.
+        The weight of each column, in primal form; a category has a column for each of its codes.
     intercept_ : ndarray of shape (n_outputs,)
+        b.
     tau_ : ndarray of shape (n_training_rows,)
         The room used for each row.
     slack_ : ndarray of shape (n_outputs, n_training_rows)
@@ -103,15 +120,19 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     margin_norm_ : ndarray of shape (n_outputs,)
         sqrt(c'Kc), the inverse of the margin.
     objective_ : ndarray of shape (n_outputs,)
+        The value of the program.
     residuals_ : list of dict
         How far the optimality conditions are from holding, for each output.
     status_ : list of str
-        What the solver said: "Solved", "AlmostSolved" (within 1e-6), or why it stopped before.
+        How the solver ended: "Solved", "AlmostSolved" (within 1e-6), or why it stopped before.
     n_iter_ : ndarray of shape (n_outputs,)
+        Iterations of the cone solver.
     solve_time_ : float
         Seconds in the cone solver.
     n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of str
+        Names of the columns at fit, where they had any.
 
     See Also
     --------
@@ -136,12 +157,27 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     >>> from gapkernel import RobustSVC
     >>> X = np.array([[0.0, 0.1], [0.2, np.nan], [np.nan, 1.9], [2.1, 2.0]])
     >>> y = [0, 0, 1, 1]
-    >>> machine = RobustSVC(gamma=0.5, tau=0.2).fit(X, y)
-    >>> machine.predict([[np.nan, 0.2], [1.8, np.nan]])
+    >>> model = RobustSVC(gamma=0.5, tau=0.2).fit(X, y)
+    >>> model.predict([[np.nan, 0.2], [1.8, np.nan]])
     array([0, 1])
-    >>> machine.status_
+    >>> model.status_
     ['Solved']
     """
+
+    _target = "classes"
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelMachine._parameter_constraints,
+        "C": [Interval(Real, 0, np.inf, closed="neither")],
+        "translation": [StrOptions({"chebyshev", "gaussian"})],
+        "covariance": [StrOptions(set(MAX_ROWS))],
+        "mean": [StrOptions({"expected", "imputed"})],
+        "form": [StrOptions({"auto", "kernel", "primal"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "tol": [Interval(Real, 0, np.inf, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_rows": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+    }
 
     def __init__(
         self,
@@ -156,6 +192,8 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         covariance="variance",
         mean="expected",
         form="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         class_weight=None,
         tol=1e-10,
         max_iter=200,
@@ -172,75 +210,27 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         self.covariance = covariance
         self.mean = mean
         self.form = form
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.max_rows = max_rows
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None) -> RobustSVC:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
-        y : array-like of shape (n_samples,)
-            Classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C, and counts in the density.
-
-        Returns
-        -------
-        self : RobustSVC
-        """
-        self._check_parameters()
-        X, y = read_labelled(self, X, y, categorical_features=None)
-        table, X = X, X.values
-        check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        used = weight > 0
-        tau = self._room(len(X))[used]
-        X, y, weight = X[used], y[used], weight[used]
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y holds one class only, {classes.tolist()}. A classifier needs at least two classes.")
-        form = self._form(len(X))
-        costs = self.C * weight * compute_sample_weight(self.class_weight, y)
-
-        laws = self._fit_laws(table[used], None if sample_weight is None else weight, needs_gram=form == "kernel")
-        if form == "primal":
-            program = primal_program(laws.rows, self.covariance, self.mean, tau)
-        else:
-            program = kernel_program(laws, self.covariance, self.mean, tau)
-        positive = [1] if len(classes) == 2 else range(len(classes))  # one against the rest
-        solver = {"on_rows": program.on_rows, "tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
-        signs = [np.where(codes == k, 1.0, -1.0) for k in positive]
-        machines = [solve_robust(program.features, sign, costs, program.cones, **solver) for sign in signs]
-        self.classes_, self.form_, self.tau_ = classes, form, tau
-        self.density_, self.kernel_ = laws.density, laws.kernel
-        self.rows_ = points(laws.rows, self.mean)
-        self._keep(machines)
-        return self
-
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes give one value, positive for ``classes_[1]``.
         """
-        rows = self._laws(X)
-        if self.form_ == "primal":
-            values = rows.means @ self.coef_.T
-        else:
-            values = self.kernel_.dot(points(rows, self.mean), self.rows_, self.dual_coef_.T)
-        values = values + self.intercept_
+        values = self._values(X)
         return values.ravel() if len(self.classes_) == 2 else values
 
     def predict(self, X) -> np.ndarray:
@@ -248,7 +238,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -257,41 +247,69 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         values = self.decision_function(X)
         return self.classes_[(values >= 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
-    def _keep(self, machines: list[ConicMachine]) -> None:
-        """Fitted attributes, and a warning when a solver stopped early."""
-        coefficients = np.array([machine.coef for machine in machines])
-        if self.form_ == "primal":
-            self.coef_ = coefficients[:, : self.n_features_in_]  # private coordinates belong to training rows
-        else:
-            self.dual_coef_ = coefficients
-        self.intercept_ = np.array([machine.intercept for machine in machines])
-        self.slack_ = np.array([machine.slack for machine in machines])
-        self.margin_norm_ = np.array([machine.norm for machine in machines])
-        self.objective_ = np.array([machine.objective for machine in machines])
-        self.residuals_ = [machine.residuals for machine in machines]
-        self.status_ = [machine.status for machine in machines]
-        self.n_iter_ = np.array([machine.n_iter for machine in machines])
-        self.solve_time_ = sum(machine.seconds for machine in machines)
-        stopped = [machine for machine in machines if machine.status not in ("Solved", "AlmostSolved")]
-        if stopped:
-            warnings.warn(
-                f"The cone solver stopped early: {stopped[0].status} after {stopped[0].n_iter} iterations, with "
-                f"residuals {stopped[0].residuals}. Raise max_iter or tol, scale the columns, or lower C or tau.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _training(self, table: Table, y, weight: np.ndarray | None) -> RobustTraining:
+        tau = self._room(len(table))
+        training = super()._training(table, y, weight)
+        return RobustTraining(**vars(training), tau=tau[training.kept])
 
-    def _check_parameters(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}.")
-        for name in ("C", "tol"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a positive number, got {getattr(self, name)!r}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}.")
-        if self.max_rows != "auto" and not (isinstance(self.max_rows, int | np.integer) and self.max_rows > 0):
-            raise ValueError(f"max_rows must be 'auto' or a positive integer, got {self.max_rows!r}.")
+    def _solver(self, training: Training) -> ConeSolver:
+        form = self._form(len(training.table))
+        options = {"C": self.C, "tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        return ConeSolver(on_rows=form == "kernel", **options)
+
+    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
+        return super()._fit_laws(table, weight, needs_gram=self._form(len(table)) == "kernel")
+
+    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> RobustSVC:
+        kernel, rows = laws.kernel, laws.rows
+        if solver.on_rows:
+            matrix = kernel.gram(self._points(rows))
+            cones = cones_on_rows(kernel, rows, self.covariance, training.tau)
+        else:
+            matrix = primal_features(rows, expected=self.mean == "expected")
+            cones = cones_on_columns(rows, self.covariance, training.tau, matrix.shape[1])
+        costs = compute_sample_weight(self.class_weight, training.classes[training.y])
+        costs = costs if training.weight is None else costs * training.weight
+        solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
+        self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
+        return self._keep(training, laws._replace(rows=self._points(rows)), solution)
+
+    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> RobustSVC:
+        super()._keep(training, laws, solution)
+        self.intercept_ = solution.intercept
+        if self.form_ == "primal":
+            self.coef_ = solution.weights[: laws.rows.n_features].T  # private coordinates belong to training rows
+        else:
+            self.dual_coef_ = solution.weights.T
+        self.slack_, self.margin_norm_, self.objective_ = solution.slack, solution.norm, solution.objective
+        self.residuals_, self.status_ = solution.residuals, solution.status
+        self.n_iter_, self.solve_time_ = solution.n_iter, solution.seconds
+        for status, n_iter, residuals in zip(solution.status, solution.n_iter, solution.residuals, strict=True):
+            if status not in ("Solved", "AlmostSolved"):
+                warnings.warn(
+                    f"The cone solver stopped early: {status} after {n_iter} iterations, with residuals {residuals}. "
+                    f"Raise max_iter or tol, scale the columns, or lower C or tau.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+                break
+        return self
+
+    def _laws(self, X) -> Rows:
+        return self._points(super()._laws(X))
+
+    def _points(self, rows: Rows) -> Rows:
+        """The rows that the kernel compares: their laws, or the imputed values as if they had been observed."""
+        if self.mean == "expected":
+            return rows
+        certain = GaussianRows.certain(rows.means)
+        return MaskedRows(certain, rows.missing) if self.indicator else certain
+
+    def _values(self, X) -> np.ndarray:
+        rows = self._laws(X)
+        if self.form_ == "primal":
+            return rows.means @ self.coef_.T + self.intercept_
+        return self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
 
     def _room(self, n: int) -> np.ndarray:
         """tau for each row, from ``tau`` or ``kappa``."""
@@ -318,7 +336,7 @@ class RobustSVC(ClassifierMixin, KernelMachine):
 
     def _form(self, n: int) -> str:
         """The form of the program, after a check that it is of a size that finishes."""
-        linear = type(resolve_kernel(self.kernel, self.gamma)) is ExpectedLinear
+        linear = isinstance(self._kernel(), ExpectedLinear)
         if self.form == "primal" and not linear:
             raise ValueError(f"form='primal' is for the linear kernel, got kernel={self.kernel!r}. Use form='kernel'.")
         form = ("primal" if linear else "kernel") if self.form == "auto" else self.form

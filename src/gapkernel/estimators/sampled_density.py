@@ -1,48 +1,53 @@
-"""Machines whose density may be fitted to a sample of the rows, and that meet the table in parts."""
+"""Estimators for many rows: the table comes in parts, and the density may be fitted to a sample of it."""
 
 from __future__ import annotations
 
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Gaussian, make_density
-from gapkernel.estimators.base import KernelEstimator, Laws, resolve_kernel
+from gapkernel.estimators.base import KernelEstimator, Laws
 from gapkernel.kernels.expected_rbf import median_rows
 from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts, parts_of
 
 
-class SampledMachine(KernelEstimator):
-    """A kernel machine for many rows; parameters ``density_samples`` and ``random_state`` besides those of the base."""
+class SampledDensity(KernelEstimator):
+    """An estimator with parameters ``n_components``, ``density_samples`` and ``random_state`` too."""
 
-    def _parts(self, X) -> TableInParts:
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelEstimator._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "density_samples": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def _parts(self, X, sample_weight) -> TableInParts:
         """The table in parts; one in memory is checked at once, others part by part."""
-        table = parts_of(X)
-        if table is None:
-            table = HeldTable(Part(read_table(self, X, reset=True, categorical_features=self.categorical_features)))
-        return table
+        parts = parts_of(X, None, sample_weight)
+        if parts is None:
+            table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+            parts = HeldTable(Part(table, None, read_weight(sample_weight, table)))
+        return parts
 
-    def _fit_sample(self, parts: TableInParts, random) -> Laws:
+    def _fit_sample(self, parts: TableInParts, random: np.random.RandomState) -> Laws:
         """Density and kernel from a sample of the rows, and the laws of the sample."""
-        most = self.density_samples
-        if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
-            raise ValueError(f"density_samples must be None or a number of rows from 1 up, got {most!r}.")
-        rows = sample_rows(parts.n_rows, None if most is None else int(most), random)
-        if most is None and not parts.checked:
+        rows = sample_rows(parts.n_rows, self.density_samples, random)
+        if self.density_samples is None and not parts.checked:
             return self._fit_all(parts)
         sample = parts.take(rows)
-        table = sample.X
-        if not isinstance(table, Table):
-            table = read_table(self, table, reset=True, categorical_features=self.categorical_features)
+        table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
         return self._fit_laws(table, read_weight(sample.weight, table), needs_gram=False)
 
     def _fit_all(self, parts: TableInParts) -> Laws:
         """Density from all rows of a table in parts; only some of their laws."""
         sample = parts.take(median_rows(parts.n_rows))
         table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
-        kernel = resolve_kernel(self.kernel, self.gamma)
+        kernel = self._kernel()
         density = make_density(self.density, kernel, table.schema, parts.n_rows)
         if not isinstance(density, Gaussian):
             raise ValueError(
@@ -50,7 +55,7 @@ class SampledMachine(KernelEstimator):
                 f"rows to fit it to, or use density=gapkernel.density.Gaussian()."
             )
         rows = self._condition(density.fit(parts), table)
-        return Laws(density, self._kernel().resolve(density, rows), rows)
+        return Laws(density, kernel.resolve(density, rows), rows)
 
     def _table(self, X) -> Table:
         """New rows, checked."""
@@ -58,7 +63,7 @@ class SampledMachine(KernelEstimator):
         return read_table(self, X, reset=False, schema=self.density_.schema_)
 
 
-def sample_rows(n_rows: int, most: int | None, random) -> np.ndarray:
+def sample_rows(n_rows: int, most: int | None, random: np.random.RandomState) -> np.ndarray:
     """Numbers of the rows in the sample, sorted: all, or ``most`` drawn without replacement."""
     seed = random.randint(2**31)  # always drawn, so that what follows does not depend on the number of rows
     if most is None or n_rows <= most:

@@ -1,4 +1,4 @@
-"""Do intervals cover as often as they say, also for rows that miss many cells?"""
+"""Do intervals cover as often as they promise, also for rows that miss many cells?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration import ConformalIntervals, checked_coverage
 from gapkernel.tables import read_table
 
 
@@ -19,19 +19,19 @@ class Coverage:
 
     Attributes
     ----------
-    level : float
-        How often the intervals claim to cover.
+    coverage : float
+        The probability that the intervals promise.
     missing : ndarray of shape (n_counts,)
         The numbers of missing cells that occur, in rising order.
     n_rows : ndarray of shape (n_counts,)
-        Rows that miss so many.
+        How many rows miss that many cells.
     covered : ndarray of shape (n_counts,)
         Share of these rows whose target lies in its interval.
     width : ndarray of shape (n_counts,)
         Mean width of their intervals.
     """
 
-    level: float
+    coverage: float
     missing: np.ndarray
     n_rows: np.ndarray
     covered: np.ndarray
@@ -39,14 +39,14 @@ class Coverage:
 
     @property
     def standard_error(self) -> np.ndarray:
-        """Standard error of the shares, if the intervals covered as often as they claim."""
-        return np.sqrt(self.level * (1.0 - self.level) / self.n_rows)
+        """Standard error of the shares, if the intervals covered as often as they promise."""
+        return np.sqrt(self.coverage * (1.0 - self.coverage) / self.n_rows)
 
-    def confidence(self, confidence_level: float = 0.95) -> np.ndarray:
+    def confidence(self, coverage: float = 0.95) -> np.ndarray:
         """Wilson's confidence intervals of the shares, (n_counts, 2)."""
         hits = np.rint(self.covered * self.n_rows).astype(int)
         tests = [binomtest(hit, int(n)) for hit, n in zip(hits, self.n_rows, strict=True)]
-        return np.array([test.proportion_ci(confidence_level, method="wilson") for test in tests])
+        return np.array([test.proportion_ci(coverage, method="wilson") for test in tests])
 
     @property
     def overall(self) -> float:
@@ -54,7 +54,7 @@ class Coverage:
         return float(np.average(self.covered, weights=self.n_rows))
 
 
-def coverage(estimator, X, y, level=0.9) -> Coverage:
+def coverage(estimator, X, y, coverage=0.9) -> Coverage:
     """Coverage of a regressor's intervals by number of missing cells.
 
     Parameters
@@ -64,7 +64,8 @@ def coverage(estimator, X, y, level=0.9) -> Coverage:
     X : array-like or frame of shape (n_samples, n_features)
         New rows, not those of the fit.
     y : array-like of shape (n_samples,)
-    level : float, default=0.9
+    coverage : float, default=0.9
+        The probability that the intervals are asked for.
 
     Returns
     -------
@@ -86,28 +87,27 @@ def coverage(estimator, X, y, level=0.9) -> Coverage:
     >>> bool(np.all(np.diff(result.width) > 0))  # the less is known, the wider
     True
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
+    coverage = checked_coverage(coverage)
     y = column_or_1d(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError("y must be finite: leave out rows without a target.")
     counts = gap_counts(X, estimator)
     check_consistent_length(counts, y)
-    low, high = intervals(estimator, X, level).T
+    low, high = intervals(estimator, X, coverage).T
     missing, group, n_rows = np.unique(counts, return_inverse=True, return_counts=True)
     covered = np.bincount(group, (low <= y) & (y <= high)) / n_rows
-    return Coverage(level, missing, n_rows, covered, np.bincount(group, high - low) / n_rows)
+    return Coverage(coverage, missing, n_rows, covered, np.bincount(group, high - low) / n_rows)
 
 
-def intervals(estimator, X, level: float) -> np.ndarray:
+def intervals(estimator, X, coverage: float) -> np.ndarray:
     """Lower and upper ends of a regressor's intervals, (n_samples, 2)."""
     if hasattr(estimator, "predict_interval"):
-        return estimator.predict_interval(X, coverage=level)
+        return estimator.predict_interval(X, coverage=coverage)
     try:
         mean, std = estimator.predict(X, return_std=True)
     except TypeError as error:
         raise ValueError(f"{estimator!r} has neither predict_interval nor predict(X, return_std=True).") from error
-    half = norm.ppf(0.5 + 0.5 * level) * std
+    half = norm.ppf(0.5 + 0.5 * coverage) * std
     return np.column_stack([mean - half, mean + half])
 
 

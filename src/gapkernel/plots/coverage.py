@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.inspection import Coverage, coverage
+from gapkernel.inspection import Coverage
+from gapkernel.inspection import coverage as measured
 from gapkernel.plots.drawing import axes_or_new
 
 
@@ -35,12 +36,12 @@ class CoverageDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, level=0.9, name=None, ax=None) -> CoverageDisplay:
+    def from_estimator(cls, estimator, X, y, *, coverage=0.9, name=None, ax=None) -> CoverageDisplay:
         """Plot the coverage of a fitted regressor on new rows.
 
         Parameters
         ----------
-        estimator, X, y, level
+        estimator, X, y, coverage
             As in `gapkernel.inspection.coverage`.
         name : str, default=None
         ax : matplotlib Axes, default=None
@@ -50,7 +51,7 @@ class CoverageDisplay:
         -------
         display : CoverageDisplay
         """
-        return cls(coverage=coverage(estimator, X, y, level), name=name).plot(ax=ax)
+        return cls(coverage=measured(estimator, X, y, coverage), name=name).plot(ax=ax)
 
     def plot(self, *, ax=None) -> CoverageDisplay:
         """Draw the points.
@@ -66,10 +67,10 @@ class CoverageDisplay:
         self.ax_ = axes_or_new(ax, "CoverageDisplay")
         self.figure_ = self.ax_.figure
         result = self.coverage
-        self.ax_.axhline(result.level, color="black", linewidth=1, linestyle="--")
+        self.ax_.axhline(result.coverage, color="black", linewidth=1, linestyle="--")
         reach = np.abs(result.confidence().T - result.covered)
         self.ax_.errorbar(result.missing, result.covered, yerr=reach, marker="o", capsize=3, label=self.name)
-        self.ax_.set(xlabel="missing cells", ylabel=f"coverage of {result.level:.0%} intervals")
+        self.ax_.set(xlabel="missing cells", ylabel=f"coverage of {result.coverage:.0%} intervals")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         if self.name is not None:
             self.ax_.legend(frameon=False)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-import clarabel
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigvalsh
+from scipy.linalg.lapack import dpstrf
+
+from gapkernel.solvers.base import Solution, Solver
 
 FEASIBILITY = 1e-8
 """Tolerance of the constraints. At the tip of a cone the solver cannot do much better, while the gap still falls."""
@@ -16,48 +19,15 @@ ALMOST = 1e-6
 """Tolerances that still count as almost solved, where rounding stops the solver."""
 
 RIDGE = 1e-10
-"""Curvature given to coefficients of rows, which else have none of their own: they need not be unique."""
+"""Curvature given to coefficients of rows, which have none of their own: they need not be unique."""
 
-
-@dataclass(frozen=True)
-class ConicMachine:
-    """A solved machine.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_coefficients,)
-    norm : float
-        ||w||, the inverse of the margin.
-    intercept : float
-    slack : ndarray of shape (n_rows,)
-        What each margin constraint lacks.
-    objective, dual_objective : float
-        Equal at the optimum.
-    residuals : dict
-        How far the optimality conditions are from holding: "primal" and "dual" are the largest absolute entries
-        of both feasibility equations, "complementarity" is the product of the slacks and their multipliers.
-    status : str
-        "Solved", "AlmostSolved" (within 1e-6), or why the solver stopped before.
-    n_iter : int
-    seconds : float
-        Time in the solver.
-    """
-
-    coef: np.ndarray
-    norm: float
-    intercept: float
-    slack: np.ndarray
-    objective: float
-    dual_objective: float
-    residuals: dict
-    status: str
-    n_iter: int
-    seconds: float
+ROUNDING = 1e-13
+"""What is left of a kernel matrix below this share of its largest entry is rounding."""
 
 
 @dataclass(frozen=True)
 class Cones:
-    """Uncertainty of the rows: row i needs a margin larger by ``radius[i] * ||factors[group[i]] @ coef||``.
+    """Uncertainty of the rows: row i needs a margin larger by ``radius[i] * ||factors[group[i]] @ c||``.
 
     Rows of one group share a cone.
 
@@ -84,10 +54,37 @@ class Cones:
         return Cones([self.factors[g] for g in kept], regrouped, self.radius)
 
 
-def solve_robust(
-    features, y, costs, cones: Cones, *, on_rows: bool, tol=1e-10, max_iter=200, verbose=False
-) -> ConicMachine:
-    """Train a machine whose margins leave room for uncertainty.
+@dataclass(frozen=True, eq=False)
+class ConeSolution(Solution):
+    """Coefficients of one output for two classes, else of one for each class against the rest.
+
+    Attributes
+    ----------
+    norm : ndarray of shape (n_outputs,)
+        ||w||, the inverse of the margin.
+    slack : ndarray of shape (n_outputs, n_rows)
+        What each margin constraint lacks.
+    objective : ndarray of shape (n_outputs,)
+    residuals : list of dict
+        How far the optimality conditions are from holding: "primal" and "dual" are the largest absolute entries
+        of both feasibility equations, "complementarity" is the product of the slacks and their multipliers.
+    status : list of str
+        "Solved", "AlmostSolved" (within 1e-6), or why the solver stopped before.
+    seconds : float
+        Time in clarabel.
+    """
+
+    norm: np.ndarray
+    slack: np.ndarray
+    objective: np.ndarray
+    residuals: list
+    status: list
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class ConeSolver(Solver):
+    """A support vector machine whose margins leave room for uncertainty.
 
         min 1/2 w'w + sum_i cost_i xi_i
         s.t. y_i (feature_i'w + b) >= 1 - xi_i + radius_i ||factor_i c||,  xi_i >= 0                        (5)
@@ -97,51 +94,101 @@ def solve_robust(
 
     Parameters
     ----------
-    features : array of shape (n_rows, n_features)
-        Dense or sparse.
-    y : ndarray of shape (n_rows,)
-        1 and -1.
-    costs : ndarray of shape (n_rows,)
-    cones : Cones
     on_rows : bool
-        Whether c has one coefficient for each row.
+        Whether c has one coefficient for each row. `solve` then takes a Gram matrix, else features, dense or sparse.
+    cones : Cones or None
+        None leaves no room.
+    C : float
+        Cost of a slack; weights multiply it.
     tol : float
         Tolerance of the gap between both objectives, absolute or as a share of them.
     max_iter : int
     verbose : bool
-
-    Returns
-    -------
-    machine : ConicMachine
+        Whether clarabel prints its progress.
     """
-    n, p = features.shape
-    cones = cones.used()
-    # z = (w, b, xi, t, c), with one t >= ||factor c|| for each cone, so that the margin rows stay linear
-    n_cones, n_extra = len(cones.factors), n if on_rows and cones.factors else 0
-    size = p + 1 + n + n_cones + n_extra
-    curvature = np.concatenate([np.ones(p), np.zeros(1 + n + n_cones), np.full(n_extra, RIDGE)])
-    P = sparse.diags_array(curvature, format="csc")
-    q = np.concatenate([np.zeros(p + 1), costs, np.zeros(n_cones + n_extra)])
-    A, b, sizes = _constraints(sparse.csr_array(features), y, cones, n_extra)
-    blocks = [clarabel.ZeroConeT(p)] if n_extra else []
-    blocks += [clarabel.NonnegativeConeT(2 * n), *map(clarabel.SecondOrderConeT, sizes)]
-    solution, seconds = _run(P, q, A, b, blocks, tol, max_iter, verbose)
-    z = np.array(solution.x)
-    coef = z[size - n_extra :] if n_extra else z[:p]
-    if on_rows and not n_extra:  # w = sum_i alpha_i y_i feature_i, with alpha the multipliers of the margin rows
-        coef = np.array(solution.z)[n : 2 * n] * y
-    return ConicMachine(
-        coef=coef,
-        norm=float(np.linalg.norm(z[:p])),
-        intercept=float(z[p]),
-        slack=np.maximum(z[p + 1 : p + 1 + n], 0.0),
-        objective=float(solution.obj_val),
-        dual_objective=float(solution.obj_val_dual),
-        residuals=_residuals(P, q, A, b, solution),
-        status=str(solution.status),
-        n_iter=int(solution.iterations),
-        seconds=seconds,
-    )
+
+    on_rows: bool
+    cones: Cones | None = None
+    C: float = 1.0
+    tol: float = 1e-10
+    max_iter: int = 200
+    verbose: bool = False
+
+    def solve(self, gram, y, weight=None) -> ConeSolution:
+        """The coefficients for classes ``y``, numbers 0, 1, ...; ``gram`` holds features unless ``on_rows``."""
+        costs = self.C * (np.ones(len(y)) if weight is None else weight)
+        features = sparse.csr_array(_definite_root(gram).T if self.on_rows else gram)
+        cones = (self.cones or Cones([], np.full(len(y), -1), np.zeros(len(y)))).used()
+        n_classes = int(y.max()) + 1
+        positive = [1] if n_classes == 2 else range(n_classes)
+        outputs = [self._output(features, np.where(y == k, 1.0, -1.0), costs, cones) for k in positive]
+        joined = {name: [output[name] for output in outputs] for name in outputs[0]}
+        return ConeSolution(
+            kept=np.arange(len(y)),
+            weights=np.column_stack(joined["coefficients"]),
+            intercept=np.array(joined["intercept"]),
+            n_iter=np.array(joined["n_iter"]),
+            norm=np.array(joined["norm"]),
+            slack=np.array(joined["slack"]),
+            objective=np.array(joined["objective"]),
+            residuals=joined["residuals"],
+            status=joined["status"],
+            seconds=sum(joined["seconds"]),
+        )
+
+    def _output(self, features: sparse.csr_array, y: np.ndarray, costs: np.ndarray, cones: Cones) -> dict:
+        """The program of one output, for ``y`` of 1 and -1."""
+        n, p = features.shape
+        # z = (w, b, xi, t, c), with one t >= ||factor c|| for each cone, so that the margin rows stay linear
+        n_cones, n_extra = len(cones.factors), n if self.on_rows and cones.factors else 0
+        curvature = np.concatenate([np.ones(p), np.zeros(1 + n + n_cones), np.full(n_extra, RIDGE)])
+        P = sparse.diags_array(curvature, format="csc")
+        q = np.concatenate([np.zeros(p + 1), costs, np.zeros(n_cones + n_extra)])
+        A, b, sizes = _constraints(features, y, cones, n_extra)
+        solution, seconds = _run(P, q, A, b, p if n_extra else 0, 2 * n, sizes, self.tol, self.max_iter, self.verbose)
+        z = np.array(solution.x)
+        coefficients = z[len(z) - n_extra :] if n_extra else z[:p]
+        if self.on_rows and not n_extra:  # w = sum_i alpha_i y_i feature_i, alpha the multipliers of the margin rows
+            coefficients = np.array(solution.z)[n : 2 * n] * y
+        return {
+            "coefficients": coefficients,
+            "intercept": float(z[p]),
+            "norm": float(np.linalg.norm(z[:p])),
+            "slack": np.maximum(z[p + 1 : p + 1 + n], 0.0),
+            "objective": float(solution.obj_val),
+            "residuals": _residuals(P, q, A, b, solution),
+            "status": str(solution.status),
+            "n_iter": int(solution.iterations),
+            "seconds": seconds,
+        }
+
+
+def diagonal_root(variances: np.ndarray, floor: float) -> sparse.csr_array:
+    """R with R'R = diag(variances), without its rows below the ``floor``."""
+    kept = np.flatnonzero(variances > floor)
+    return sparse.csr_array((np.sqrt(variances[kept]), (np.arange(len(kept)), kept)), shape=(len(kept), len(variances)))
+
+
+def low_rank_root(matrix: np.ndarray, floor: float) -> np.ndarray:
+    """R with R'R = matrix and as many rows as its rank, by a Cholesky factor with pivoting down to ``floor``."""
+    if not matrix.diagonal().max(initial=0.0) > floor:
+        return np.zeros((0, len(matrix)))
+    factor, pivots, rank, _ = dpstrf(matrix, tol=floor)
+    root = np.zeros((rank, len(matrix)))
+    root[:, pivots - 1] = np.triu(factor)[:rank]
+    return root
+
+
+def _definite_root(gram: np.ndarray) -> np.ndarray:
+    """The root of a Gram matrix; ValueError if it has none, because its program is then not convex."""
+    root = low_rank_root(gram, ROUNDING * gram.diagonal().max())
+    if np.abs(gram - root.T @ root).max() > 1e-8 * np.abs(gram).max():
+        smallest = eigvalsh(gram, subset_by_index=[0, 0])[0]
+        raise ValueError(
+            f"The kernel matrix is not positive semi-definite (smallest eigenvalue {smallest:.3g}), so the cone "
+            f"program is not convex. Use kernel 'genrbf', 'rbf' or 'linear'."
+        )
+    return root
 
 
 def _constraints(features: sparse.csr_array, y, cones: Cones, n_extra: int):
@@ -198,10 +245,9 @@ def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-
         format="csc",
     )
     b = np.concatenate([[float(n)], np.zeros(n + tails.shape[0])])
-    blocks = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(n), *map(clarabel.SecondOrderConeT, sizes)]
     empty = sparse.csc_array((d + len(factors), d + len(factors)))
-    solution, _ = _run(empty, np.zeros(d + len(factors)), A, b, blocks, tol, max_iter, verbose=False)
-    return np.array(solution.x)[:d] if solution.status == clarabel.SolverStatus.Solved else None
+    solution, _ = _run(empty, np.zeros(d + len(factors)), A, b, 1, n, sizes, tol, max_iter, verbose=False)
+    return np.array(solution.x)[:d] if str(solution.status) == "Solved" else None
 
 
 def _stack(factors, width: int) -> tuple[sparse.csr_array, list[int]]:
@@ -219,7 +265,12 @@ def _stack(factors, width: int) -> tuple[sparse.csr_array, list[int]]:
     return sparse.csr_array((values, (rows, columns)), shape=(sum(sizes), width + len(factors))), sizes
 
 
-def _run(P, q, A, b, cones, tol, max_iter, verbose):
+def _run(P, q, A, b, n_equations, n_inequalities, cone_sizes, tol, max_iter, verbose):
+    """clarabel's solution, and its seconds: equations come first, then inequalities, then cones of these sizes."""
+    import clarabel  # here, because only those who solve a cone need to load it
+
+    cones = [clarabel.ZeroConeT(n_equations)] if n_equations else []
+    cones += [clarabel.NonnegativeConeT(n_inequalities), *map(clarabel.SecondOrderConeT, cone_sizes)]
     settings = clarabel.DefaultSettings()
     settings.verbose = bool(verbose)
     settings.max_iter = int(max_iter)

@@ -1,6 +1,6 @@
-"""Linear machines from sums over rows: one pass gives ridge regression, a few passes the other losses.
+"""Linear models from sums over rows: one pass gives ridge regression, a few passes the other losses.
 
-Everything that a pass learns is a sum over rows, so rows may come in any parts, on any machine, and the parts are
+Everything that a pass learns is a sum over rows, so rows may come in any parts, on any computer, and the parts are
 added. With z the features of a row and a constant 1 for the intercept, t its target, and a penalty on all but the
 intercept:
 
@@ -20,7 +20,7 @@ from scipy.special import expit
 
 
 @dataclass(frozen=True)
-class Moments:
+class Sums:
     """Weighted sums over rows of [z, 1][z, 1]' and, for each target or class, of [z, 1] t."""
 
     second: np.ndarray
@@ -28,37 +28,37 @@ class Moments:
     classes: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def of_values(cls, z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Moments:
+    def of_values(cls, z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
         """Sums for numbers to be predicted, (n_rows,) or (n_rows, n_targets)."""
         root = np.sqrt(weight)
         scaled = root[:, None] * with_constant(z)
         return cls(scaled.T @ scaled, scaled.T @ (root * y.T).T)
 
     @classmethod
-    def of_classes(cls, z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Moments:
+    def of_classes(cls, z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
         """Sums for classes: of 1 for the rows of each class."""
         classes, codes = np.unique(y, return_inverse=True)
-        moments = cls.of_values(z, np.eye(len(classes))[codes.reshape(-1)], weight)
-        return cls(moments.second, moments.targets, classes)
+        sums = cls.of_values(z, np.eye(len(classes))[codes.reshape(-1)], weight)
+        return cls(sums.second, sums.targets, classes)
 
     @classmethod
-    def of_no_rows(cls, size: int, classes: np.ndarray) -> Moments:
+    def of_no_rows(cls, size: int, classes: np.ndarray) -> Sums:
         """Sums over nothing, for classes that are known to come."""
         return cls(np.zeros((size, size)), np.zeros((size, len(classes))), classes)
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: Sums) -> Sums:
         if not len(self.classes):
-            return Moments(self.second + other.second, self.targets + other.targets)
+            return Sums(self.second + other.second, self.targets + other.targets)
         classes = np.union1d(self.classes, other.classes)
         targets = np.zeros((len(self.second), len(classes)))
-        for moments in (self, other):
-            targets[:, np.searchsorted(classes, moments.classes)] += moments.targets
-        return Moments(self.second + other.second, targets, classes)
+        for sums in (self, other):
+            targets[:, np.searchsorted(classes, sums.classes)] += sums.targets
+        return Sums(self.second + other.second, targets, classes)
 
-    def signs(self) -> Moments:
+    def signs(self) -> Sums:
         """Sums for targets +-1: one for two classes, else one for each class against the rest."""
         signed = 2.0 * self.targets - self.second[:, -1:]  # 2 sum z [class] - sum z
-        return Moments(self.second, signed[:, 1:] if signed.shape[1] == 2 else signed, self.classes)
+        return Sums(self.second, signed[:, 1:] if signed.shape[1] == 2 else signed, self.classes)
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ def with_constant(z: np.ndarray) -> np.ndarray:
     return np.column_stack([z, np.ones(len(z))])
 
 
-def ridge(moments: Moments, alpha: float) -> np.ndarray:
+def ridge(sums: Sums, alpha: float) -> np.ndarray:
     """Coefficients of ridge regression, (n_features + 1,) or (n_features + 1, n_targets), the intercept last."""
-    right = moments.targets.reshape(len(moments.second), -1)
-    return _solve(moments.second, right, alpha).reshape(moments.targets.shape)
+    right = sums.targets.reshape(len(sums.second), -1)
+    return _solve(sums.second, right, alpha).reshape(sums.targets.shape)
 
 
 def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, y: np.ndarray, weight: np.ndarray):
@@ -94,15 +94,15 @@ def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, 
     left = 1.0 - weight * np.einsum("ij,ij->i", z @ inverse, z)
     if np.any(left < np.sqrt(np.finfo(float).eps)):
         raise ValueError(
-            "conformal=True cannot leave rows out: the machine fits some row whatever its target. Raise alpha, or give "
+            "conformal=True cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
             "more rows."
         )
     return ((y - z @ coefficients).T / left).T
 
 
-def inverse(moments: Moments, alpha: float) -> np.ndarray:
+def inverse(sums: Sums, alpha: float) -> np.ndarray:
     """The inverse of the matrix of the normal equations, the intercept last."""
-    return _solve(moments.second, np.eye(len(moments.second)), alpha)
+    return _solve(sums.second, np.eye(len(sums.second)), alpha)
 
 
 def slope(loss: str, z: np.ndarray, signs: np.ndarray, weight: np.ndarray, coefficients: np.ndarray) -> Slope:
@@ -115,16 +115,16 @@ def slope(loss: str, z: np.ndarray, signs: np.ndarray, weight: np.ndarray, coeff
 
 
 def newton(
-    loss: str, moments: Moments, one_pass: Callable[[np.ndarray], Slope], alpha: float, tol: float, max_iter: int
+    loss: str, sums: Sums, one_pass: Callable[[np.ndarray], Slope], alpha: float, tol: float, max_iter: int
 ) -> tuple[np.ndarray, int, bool]:
     """Coefficients, passes and whether they converged.
 
-    ``moments`` hold the signs' sums: at coefficients 0 every row has the same slope and curvature, so the first step
+    ``sums`` hold the signs' sums: at coefficients 0 every row has the same slope and curvature, so the first step
     needs no pass. A step that raises the objective is halved.
     """
     _, first, second = (values[0] for values in LOSSES[loss](np.zeros(1)))
-    step = ridge(Moments(second * moments.second, -first * moments.targets), alpha)
-    best, lowest = np.zeros_like(step), np.full(step.shape[1], LOSSES[loss](np.zeros(1))[0][0] * moments.second[-1, -1])
+    step = ridge(Sums(second * sums.second, -first * sums.targets), alpha)
+    best, lowest = np.zeros_like(step), np.full(step.shape[1], LOSSES[loss](np.zeros(1))[0][0] * sums.second[-1, -1])
     for iteration in range(1, max_iter + 1):
         trial = best + step
         here = one_pass(trial)

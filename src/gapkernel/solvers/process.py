@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+
+from gapkernel.solvers.base import Solution, Solver
 
 VALUE_TOLERANCE = 1e7 * np.finfo(float).eps
 """Share of its value that a step of the search must gain to go on (the default of L-BFGS-B)."""
@@ -21,34 +24,37 @@ hyperparameters, of about the size of the value, a slope s has s^2 / (2 value) t
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
-class Posterior(NamedTuple):
-    """What the targets say.
+@dataclass(frozen=True, eq=False)
+class Posterior(Solution):
+    """What the targets say about the process.
 
     Attributes
     ----------
     factor : ndarray of shape (n, n)
         L, lower triangular, with L L' the covariance of the targets.
-    coefficients : ndarray of shape (n,)
-        The covariance's inverse times the targets.
     log_likelihood : float
         Logarithm of the density of the targets.
     """
 
     factor: np.ndarray
-    coefficients: np.ndarray
     log_likelihood: float
 
+    @property
+    def coefficients(self) -> np.ndarray:
+        """The covariance's inverse times the targets."""
+        return self.weights[:, 0]
+
+    @cached_property
     def inverse(self) -> np.ndarray:
-        """The inverse of the covariance."""
+        """The inverse of the covariance, which every prediction for rows with gaps needs."""
         inverse, _ = lapack.dpotri(self.factor, lower=1)
         lower = np.tril(inverse)
         return lower + np.tril(lower, -1).T
 
     def likelihood_weights(self) -> np.ndarray:
         """W with d log likelihood = 1/2 sum_ij W_ij dC_ij: aa' - C^-1 (5.9)."""
-        weights = self.inverse()
-        np.negative(weights, out=weights)
-        weights += np.outer(self.coefficients, self.coefficients)
+        weights = np.outer(self.coefficients, self.coefficients)
+        weights -= self.inverse
         return weights
 
     def explained(self, cross: np.ndarray) -> np.ndarray:
@@ -56,14 +62,37 @@ class Posterior(NamedTuple):
         return solve_triangular(self.factor, cross.T, lower=True, check_finite=False)
 
 
-def condition(covariance: np.ndarray, targets: np.ndarray) -> Posterior:
-    """The posterior; raises LinAlgError if ``covariance``, which is overwritten, is not positive definite."""
-    factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
-    whitened = solve_triangular(factor, targets, lower=True, check_finite=False)
-    coefficients = solve_triangular(factor, whitened, lower=True, trans="T", check_finite=False)
-    log_det = 2.0 * np.log(factor.diagonal()).sum()
-    log_likelihood = -0.5 * (whitened @ whitened + log_det + len(targets) * np.log(2.0 * np.pi))
-    return Posterior(factor, coefficients, float(log_likelihood))
+class ProcessSolver(Solver):
+    """The posterior of a process of covariance ``constant * k`` from targets with noise.
+
+    Parameters
+    ----------
+    constant : float
+        The prior variance.
+    noise : float or ndarray of shape (n,)
+        The variance of the noise of each target; a row of weight w has a w-th of it.
+    """
+
+    def __init__(self, constant: float, noise: np.ndarray | float):
+        self.constant, self.noise = constant, noise
+
+    def solve(self, gram, y, weight=None) -> Posterior:
+        """The posterior; LinAlgError if the covariance of the targets is not positive definite."""
+        covariance = self.constant * gram
+        covariance[np.diag_indices_from(covariance)] += self.noise if weight is None else self.noise / weight
+        factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
+        whitened = solve_triangular(factor, y, lower=True, check_finite=False)
+        coefficients = solve_triangular(factor, whitened, lower=True, trans="T", check_finite=False)
+        log_det = 2.0 * np.log(factor.diagonal()).sum()
+        log_likelihood = -0.5 * (whitened @ whitened + log_det + len(y) * np.log(2.0 * np.pi))
+        return Posterior(
+            kept=np.arange(len(y)),
+            weights=coefficients[:, None],
+            intercept=np.zeros(1),
+            n_iter=None,
+            factor=factor,
+            log_likelihood=float(log_likelihood),
+        )
 
 
 def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import run_tasks
-from gapkernel.estimators.sampled_density import SampledMachine
+from gapkernel.estimators.sampled_density import SampledDensity
 from gapkernel.kernels.fourier_map import FourierMap
 from gapkernel.tables import Table
 from gapkernel.tables.table_in_parts import PART_ROWS, TableInParts
 
 
-class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledMachine):
+class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity):
     """Expected random Fourier features of rows with gaps.
 
     Scalar products of the features approach the "genrbf" or "rbf" kernel between rows, with an error that falls as
-    1 / sqrt(n_components). So a linear machine on the features does what a kernel machine does, in time that grows
+    1 / sqrt(n_components). So a linear model on the features does what a kernel machine does, in time that grows
     linearly with the rows. This is not imputation followed by a feature map: what is missing damps the waves.
 
     Parameters
@@ -28,32 +28,43 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     n_components : int, default=512
         Number of features; each frequency gives a cosine and a sine.
     kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
-        For "rbf" the features of a row give E k(x, x') for an independent copy with itself: its norm is below 1.
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`. For "rbf" the features of a row give E k(x, x') for an
+        independent copy with itself: its norm is below 1.
     gamma : float, "scale" or "median", default="scale"
-    density : "auto" or density, default="auto"
-        As in `SVC`.
+        Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
+    density : "auto" or Density, default="auto"
+        Where the laws of the gaps come from. "auto" is what suits the table: one `Gaussian`, fitted by EM;
+        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
+        for each.
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to. With more, this number is drawn at random, without replacement; None
         is all rows.
     orthogonal : bool, default=True
         Whether frequencies are orthogonal in blocks, which keeps the features unbiased and makes their error smaller.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        As in `SVC`. Levels that the drawn rows do not hold are gaps.
-    random_state : int, RandomState or None, default=0
-        Seed of the frequencies and of the rows drawn for the density.
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level that is not among the rows drawn for the density is a gap.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+    random_state : int, RandomState or None, default=None
+        Seed of the frequencies and of the rows drawn for the density. None draws anew in each fit.
 
     Attributes
     ----------
-    density_, kernel_
-        As in `SVC`.
+    density_ : Density
+        The fitted density.
+    kernel_ : Kernel
+        The kernel with numbers in place of words.
     map_ : FourierMap
         Rows to features; ``map_.frequencies`` and ``map_.standard_error(left, right)``, the closed form of the error.
     n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of str
+        Names of the columns at fit, where they had any.
 
     See Also
     --------
-    FourierClassifier, FourierRegressor : Features and a linear machine in one, without holding the features.
+    FourierClassifier, FourierRegressor : Features and a linear model in one, without holding the features.
     Nystroem : Features for any kernel.
 
     Examples
@@ -61,10 +72,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     >>> import numpy as np
     >>> from gapkernel import FourierFeatures, Gram
     >>> X = np.array([[0.0, 0.1], [1.0, np.nan], [np.nan, 2.1], [3.0, 2.9]])
-    >>> Z = FourierFeatures(20_000, gamma=0.1).fit_transform(X)
+    >>> Z = FourierFeatures(20_000, gamma=0.1, random_state=0).fit_transform(X)
     >>> bool(np.abs(Z @ Z.T - Gram(gamma=0.1).fit_transform(X)).max() < 0.02)
     True
     """
+
+    _parameter_constraints: ClassVar[dict] = {**SampledDensity._parameter_constraints, "orthogonal": ["boolean"]}
 
     def __init__(
         self,
@@ -76,7 +89,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         density_samples=100_000,
         orthogonal=True,
         categorical_features="from_dtype",
-        random_state=0,
+        indicator=False,
+        random_state=None,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -85,9 +99,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         self.density_samples = density_samples
         self.orthogonal = orthogonal
         self.categorical_features = categorical_features
+        self.indicator = indicator
         self.random_state = random_state
 
-    def fit(self, X, y=None) -> FourierFeatures:
+    def fit(self, X, y=None, sample_weight=None) -> FourierFeatures:
         """Fit the density, and draw the frequencies.
 
         Parameters
@@ -95,20 +110,22 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
             NaN, None and pd.NA mark a gap.
         y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the density; `batches` bring theirs.
 
         Returns
         -------
         self : FourierFeatures
         """
-        return self._fit_parts(self._parts(X))
+        self._validate_params()
+        return self._fit_parts(self._parts(X, sample_weight))
 
     def _fit_parts(self, parts: TableInParts) -> FourierFeatures:
-        n = checked_components(self.n_components)
         random = check_random_state(self.random_state)
         density, kernel, _ = self._fit_sample(parts, random)
-        waves = FourierMap.draw(kernel, n, density.mean_, self.orthogonal, random)
+        waves = FourierMap.draw(kernel, self.n_components, density.mean_, self.orthogonal, random)
         self.density_, self.kernel_, self.map_ = density, kernel, waves
-        self._n_features_out = n
+        self._n_features_out = self.n_components
         return self
 
     def transform(self, X) -> np.ndarray:
@@ -141,10 +158,3 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         starts = range(0, len(table), PART_ROWS)
         parts = run_tasks(lambda i: self._features(table[i : i + PART_ROWS]) @ coefficients, starts, "prediction")
         return np.concatenate(parts)
-
-
-def checked_components(n_components) -> int:
-    """The number of features, if it is one."""
-    if not isinstance(n_components, Integral) or int(n_components) < 1:
-        raise ValueError(f"n_components must be a number from 1 up, got {n_components!r}.")
-    return int(n_components)

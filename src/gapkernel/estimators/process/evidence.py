@@ -20,7 +20,6 @@ sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)), every covariance in closed form.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
 from gapkernel.kernels import AnisotropicRBF
 from gapkernel.rows import GaussianRows
-from gapkernel.solvers.process import Posterior, condition
+from gapkernel.solvers.process import Posterior, ProcessSolver
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +41,27 @@ class Evidence:
     alpha : ndarray of shape (n,)
         Known extra noise of each target.
     columns : ndarray of shape (rows.n_features,)
-        Which length scale, if there are several, each column of the rows has.
+        Which length scale, if there are several, each column of the rows has; -1 for the 0/1 columns of gaps.
+    gap_scale : float or None
+        The length scale of the columns of gaps, which stays as it is.
     """
 
     rows: GaussianRows
     targets: np.ndarray
     alpha: np.ndarray
     columns: np.ndarray
+    gap_scale: float | None = None
 
     def kernel(self, parameters: Hyperparameters) -> AnisotropicRBF:
         """The correlation of the process."""
         scales = parameters.length_scale
-        return AnisotropicRBF(float(scales[0]) if len(scales) == 1 else scales[self.columns])
+        if len(scales) == 1 and self.gap_scale is None:
+            return AnisotropicRBF(float(scales[0]))
+        return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self._owner(scales)]))
+
+    def _owner(self, scales: np.ndarray) -> np.ndarray:
+        """The length scale of each column of the rows; that of a column of gaps means nothing."""
+        return self.columns if len(scales) > 1 else np.zeros(len(self.columns), np.int64)
 
     def posterior(self, parameters: Hyperparameters) -> Posterior:
         """What the targets say; LinAlgError if their covariance is singular."""
@@ -71,16 +79,15 @@ class Evidence:
         gradient = np.empty(n_scales + 2)
         gradient[0] = parameters.constant * np.vdot(weights, gram)
         if parameters.free[1:-1].any():
-            owner = self.columns if n_scales > 1 else np.zeros(len(self.columns), np.int64)
-            sums = np.bincount(owner, length_scale_sums(weights), minlength=n_scales)
+            searched = self.columns >= 0
+            owner = self._owner(parameters.length_scale)[searched]
+            sums = np.bincount(owner, length_scale_sums(weights)[searched], minlength=n_scales)
             gradient[1:-1] = parameters.constant * sums
         gradient[-1] = parameters.noise * weights.trace()
         return posterior.log_likelihood, 0.5 * gradient[parameters.free]  # (5.9)
 
     def _condition(self, parameters, gram) -> Posterior:
-        covariance = parameters.constant * gram
-        covariance[np.diag_indices_from(covariance)] += parameters.noise + self.alpha
-        return condition(covariance, self.targets)
+        return ProcessSolver(parameters.constant, parameters.noise + self.alpha).solve(gram, self.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +109,6 @@ class FittedProcess:
     def kernel(self) -> AnisotropicRBF:
         """The correlation of the process."""
         return self.evidence.kernel(self.parameters)
-
-    @cached_property
-    def _inverse(self) -> np.ndarray:
-        """A, which every prediction for rows with gaps needs."""
-        return self.posterior.inverse()
 
     def mean(self, rows: GaussianRows) -> np.ndarray:
         """Mean of each row's target."""
@@ -131,7 +133,7 @@ class FittedProcess:
 
     def left_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each training target given all the others, as `mean` and `variance` would give them."""
-        inverse, beta = self._inverse, self.posterior.coefficients
+        inverse, beta = self.posterior.inverse, self.posterior.coefficients
 
         def without(i):  # bb' - A without row i is vv' - A with these v: both lose their part along column i of A
             column = inverse[i]
@@ -152,5 +154,5 @@ class FittedProcess:
         if rows.complete.all():
             return np.zeros(len(rows))
         beta = self.posterior.coefficients[None]
-        sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self._inverse)
+        sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self.posterior.inverse)
         return self.parameters.constant**2 * sums

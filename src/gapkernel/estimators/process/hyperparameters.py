@@ -86,6 +86,17 @@ def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
     return Hyperparameters(np.concatenate(values), np.concatenate(limits), np.concatenate(free))
 
 
+def length_scales(length_scale, scale: float, n_columns: int):
+    """The length scales that None (one of ``scale``), "ard" (one for each column), a number or an array stand for."""
+    if length_scale is None or isinstance(length_scale, str):
+        if length_scale not in (None, "ard"):
+            raise ValueError(f"length_scale must be None, 'ard', a number or an array, got {length_scale!r}.")
+        return np.full(1 if length_scale is None else n_columns, scale)
+    if np.ndim(length_scale) and np.shape(length_scale) != (n_columns,):
+        raise ValueError(f"length_scale must be one number or {n_columns}, got shape {np.shape(length_scale)}.")
+    return length_scale
+
+
 def _checked_value(name, value) -> np.ndarray:
     """One number, or one for each column if it is a length scale."""
     try:

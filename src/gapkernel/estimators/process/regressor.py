@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.density import make_density
-from gapkernel.estimators.base import KernelMachine
+from gapkernel.estimators.base import KernelMachine, Laws
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
-from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
-from gapkernel.estimators.process.targets import checked_alpha, location_and_unit, read_targets
-from gapkernel.kernels import AnisotropicRBF, ExpectedRBF
+from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
+from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
+from gapkernel.kernels.base import Rows
 from gapkernel.rows import GaussianRows
-from gapkernel.solvers.process import lbfgs, maximise
-
-HELD_OUT = 0.25
-"""Share of the rows that split conformal calibration keeps for itself."""
+from gapkernel.solvers.base import Solver
+from gapkernel.solvers.process import ProcessSolver, lbfgs, maximise
+from gapkernel.tables import Table
 
 
 class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine):
@@ -53,9 +55,17 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         Further starts, drawn log-uniformly from the bounds.
     normalize_y : bool, default=False
         Whether to work on targets of mean 0 and variance 1.
-    density : "auto" or density, default="auto"
+    density : "auto" or Density, default="auto"
+        Where the laws of the gaps come from; it must give Gaussian laws. "auto" is one `Gaussian`, fitted by EM;
+        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
+        for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        As in `KernelRidge`; a category shares one length scale among its codes.
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. A level unknown at fit is a gap. A category shares one length scale among its
+        codes.
+    indicator : bool or Missingness, default=False
+        Whether it counts which values are missing: a kernel on the gaps multiplies the covariance of the process. Its
+        width is that of the `Missingness` given, and not searched for.
     unlabelled : bool, default=False
         Whether rows with a gap in y are taken as unlabelled: they inform the density only. If False they are an error.
     conformal : bool, "loo" or "split", default=False
@@ -65,23 +75,34 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         rows and calibrates by leaving each out in turn at the hyperparameters and the density of all; it is the
         sharper, and covers well when leaving one row out changes little, without a guarantee.
     random_state : int, RandomState or None, default=None
-        For restarts and the split.
+        For restarts and the split. None draws anew in each fit.
 
     Attributes
     ----------
     constant_value_, noise_level_ : float
+        The prior variance of f, and the variance of the noise.
     length_scale_ : float or ndarray of shape (n_features,)
+        One length scale, or one for each column.
     log_marginal_likelihood_value_ : float
+        Log density of the training targets.
     alpha_ : ndarray of shape (n_samples,)
         Dual coefficients.
     L_ : ndarray of shape (n_samples, n_samples)
         Cholesky factor of the covariance of the targets.
-    rows_ : GaussianRows
-        The laws of the training rows.
-    density_, kernel_
-        As in `SVC`.
+    rows_ : Rows
+        The laws of the training rows; with ``indicator``, followed by a column of 0 and 1 for each column with gaps.
+    density_ : Density
+        The fitted density.
+    kernel_ : AnisotropicRBF
+        The correlation of the process.
+    process_ : FittedProcess
+        The posterior process.
+    calibration_ : GapCountCalibration or None
+        The scores of left-out rows, for `predict_interval`.
     n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of str
+        Names of the columns at fit, where they had any.
 
     Examples
     --------
@@ -96,6 +117,17 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
     >>> bool(std[1] > 2 * std[0])  # the sine of an unknown number
     True
     """
+
+    kernel = "rbf"  # with ``gamma`` it chooses the density, and where the search for length scales begins
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelMachine._parameter_constraints,
+        "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
+        "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],
+        "normalize_y": ["boolean"],
+        "unlabelled": ["boolean"],
+        "conformal": ["boolean", StrOptions({"loo", "split"})],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -113,6 +145,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         normalize_y=False,
         density="auto",
         categorical_features="from_dtype",
+        indicator=False,
         unlabelled=False,
         conformal=False,
         random_state=None,
@@ -130,6 +163,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         self.normalize_y = normalize_y
         self.density = density
         self.categorical_features = categorical_features
+        self.indicator = indicator
         self.unlabelled = unlabelled
         self.conformal = conformal
         self.random_state = random_state
@@ -147,42 +181,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         -------
         self : GaussianProcessRegressor
         """
-        table, y, labelled = read_targets(self, X, y, self.unlabelled, self.categorical_features)
-        alpha = checked_alpha(self.alpha, len(y))
-        self._check_parameters()
-        random = check_random_state(self.random_state)
-        train, held_out = labelled, labelled[:0]
-        if self.conformal == "split":
-            if len(labelled) * HELD_OUT < 1:
-                raise ValueError(
-                    f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
-                    f"use conformal='loo'."
-                )
-            shuffled = random.permutation(labelled)
-            held_out, train = np.split(shuffled, [int(HELD_OUT * len(labelled))])
-        inputs = np.sort(np.concatenate([train, np.flatnonzero(np.isnan(y))]))
-        check_fits((len(train), len(train)), "The Gram matrix")
-
-        density = make_density(self.density, AnisotropicRBF(), table.schema, len(table)).fit(table[inputs])
-        rows = density.condition(table[train])
-        if rows.kind != "gaussian":
-            raise ValueError(f"A Gaussian process needs Gaussian laws, but {density!r} gives {rows.kind} ones.")
-        centre, unit = location_and_unit(y[train], self.normalize_y)
-        columns = density.columns_  # a category has several codes
-        targets = (y - centre) / unit
-        evidence = Evidence(rows, targets[train], alpha[train], columns)
-        process = self._fitted_process(evidence, self._start(evidence, density, table.shape[1]), random)
-        calibration = self._calibrated(table, targets, density, process, train, held_out)
-
-        self.density_, self.rows_, self.kernel_, self.process_ = density, rows, process.kernel, process
-        self._centre, self._unit = centre, unit
-        parameters, scales = process.parameters, process.parameters.length_scale
-        self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
-        self.length_scale_ = float(scales[0]) if len(scales) == 1 else scales
-        self.log_marginal_likelihood_value_ = process.posterior.log_likelihood
-        self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
-        self.calibration_ = calibration
-        return self
+        return super().fit(X, y)
 
     def predict(self, X, return_std=False, return_cov=False):
         """Mean of each row's target, and how uncertain it is.
@@ -213,13 +212,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
             return mean, self._unit**2 * self.process_.covariance(rows)
         return mean
 
-    def _centre_and_unit(self, X) -> tuple[np.ndarray, np.ndarray]:
-        return self.predict(X, return_std=True)
-
-    def _uncalibrated(self, coverage: float) -> float:
-        return float(norm.ppf(0.5 + 0.5 * coverage))
-
-    def sample_y(self, X, n_samples=1, random_state=0) -> np.ndarray:
+    def sample_y(self, X, n_samples=1, random_state=None) -> np.ndarray:
         """Draw targets from the posterior.
 
         Every draw completes the rows with gaps from their laws first, so it is from the exact law of the targets,
@@ -229,7 +222,8 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         ----------
         X : array-like or frame of shape (n_rows, n_features)
         n_samples : int, default=1
-        random_state : int, RandomState or None, default=0
+        random_state : int, RandomState or None, default=None
+            None draws anew in each call.
 
         Returns
         -------
@@ -290,26 +284,78 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         return self._centre + self._unit * mean, self._unit * np.sqrt(variance)
 
     def _check_parameters(self) -> None:
-        if self.optimizer is not None and self.optimizer != "fmin_l_bfgs_b" and not callable(self.optimizer):
-            raise ValueError(f"optimizer must be 'fmin_l_bfgs_b', a callable or None, got {self.optimizer!r}.")
-        if not isinstance(self.n_restarts_optimizer, int | np.integer) or self.n_restarts_optimizer < 0:
-            raise ValueError(f"n_restarts_optimizer must be 0 or more, got {self.n_restarts_optimizer!r}.")
-        if self.conformal not in (False, True, "loo", "split"):
-            raise ValueError(f"conformal must be False, True, 'loo' or 'split', got {self.conformal!r}.")
+        super()._check_parameters()
         if self.length_scale is not None and self.gamma != "scale":
             raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
 
-    def _start(self, evidence, density, n_columns) -> Hyperparameters:
-        """Where the search begins."""
-        length_scale = self.length_scale
-        if length_scale is None or isinstance(length_scale, str):
-            if length_scale not in (None, "ard"):
-                raise ValueError(f"length_scale must be None, 'ard', a number or an array, got {length_scale!r}.")
-            gamma = ExpectedRBF(self.gamma).resolve(density, evidence.rows).gamma
-            length_scale = np.full(1 if length_scale is None else n_columns, (2.0 * gamma) ** -0.5)
-        elif np.ndim(length_scale) and np.shape(length_scale) != (n_columns,):
-            raise ValueError(f"length_scale must be one number or {n_columns}, got shape {np.shape(length_scale)}.")
+    def _read(self, X, y, sample_weight) -> tuple[Table, np.ndarray, None]:
+        return *read_targets(self, X, y, self.unlabelled, self.categorical_features), None
+
+    def _training(self, table: Table, y, weight: np.ndarray | None) -> ProcessTraining:
+        return process_training(table, y, self.alpha, self.conformal == "split", self.random_state)
+
+    def _solver(self, training: ProcessTraining) -> ProcessSolver:
+        """The solver at the hyperparameters given, from which `_learn` moves on."""
+        n_targets = np.sum(~np.isnan(training.y))
+        check_fits((n_targets, n_targets), "The Gram matrix")
+        start = self._start(1.0, training.table.shape[1])
+        return ProcessSolver(start.constant, start.noise)
+
+    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
+        return super()._fit_laws(table, weight, needs_gram=False)  # rows without a target are in no Gram matrix
+
+    def _learn(self, training: ProcessTraining, laws: Laws, solver: Solver) -> GaussianProcessRegressor:
+        if laws.rows.kind not in ("gaussian", "factor"):
+            raise ValueError(
+                f"A Gaussian process needs Gaussian laws, but {laws.density!r} gives {laws.rows.kind} ones. Use "
+                f"density='auto', Gaussian(), FactorAnalysis() or JointGaussian()."
+            )
+        labelled = np.flatnonzero(~np.isnan(training.y))
+        (density, kernel, rows), columns, gap_columns, gap_scale = laws, laws.density.columns_, None, None
+        if self.indicator:
+            if kernel.indicator.rule != "product":
+                raise ValueError("indicator: a Gaussian process takes Missingness(rule='product') only.")
+            gap_columns, gap_scale = kernel.columns, (2.0 * kernel.indicator.gamma) ** -0.5
+            kernel, columns = kernel.kernel, np.append(columns, np.full(gap_columns.sum(), -1))
+        rows = _with_gaps(rows.take(labelled), gap_columns)
+        centre, unit = location_and_unit(training.y[labelled], self.normalize_y)
+        targets = (training.y[labelled] - centre) / unit
+        evidence = Evidence(rows, targets, training.alpha[labelled], columns, gap_scale)
+        start = self._start((2.0 * kernel.gamma) ** -0.5, training.table.shape[1])
+        process = self._fitted_process(evidence, start, training.random)
+        missing = training.table.missing[labelled]
+        if self.conformal == "split":
+            held_out = _with_gaps(self._condition(density, training.held_out), gap_columns)
+            missing, targets = training.held_out.missing, (training.held_out_y - centre) / unit
+            calibration = _calibrated(missing, targets, process.mean(held_out), process.variance(held_out))
+        else:
+            calibration = _calibrated(missing, targets, *process.left_out()) if self.conformal else None
+
+        parameters, scales = process.parameters, process.parameters.length_scale
+        weights = unit * parameters.constant * process.posterior.weights
+        in_units = replace(process.posterior, weights=weights, intercept=np.array([centre]))
+        self._keep(training, Laws(density, process.kernel, rows), in_units)
+        self.process_, self.calibration_, self._gap_columns = process, calibration, gap_columns
+        self._centre, self._unit = centre, unit
+        self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
+        self.length_scale_ = float(scales[0]) if len(scales) == 1 else scales
+        self.log_marginal_likelihood_value_ = process.posterior.log_likelihood
+        self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
+        return self
+
+    def _laws(self, X) -> Rows:
+        return _with_gaps(super()._laws(X), self._gap_columns)
+
+    def _centre_and_unit(self, X) -> tuple[np.ndarray, np.ndarray]:
+        return self.predict(X, return_std=True)
+
+    def _uncalibrated(self, coverage: float) -> float:
+        return norm.ppf(0.5 + 0.5 * coverage)
+
+    def _start(self, scale: float, n_columns: int) -> Hyperparameters:
+        """Where the search begins; ``scale`` is the length scale that gamma stands for."""
         bounds = self.constant_value_bounds, self.length_scale_bounds, self.noise_level_bounds
+        length_scale = length_scales(self.length_scale, scale, n_columns)
         return hyperparameters(self.constant_value, length_scale, self.noise_level, bounds)
 
     def _fitted_process(self, evidence: Evidence, start: Hyperparameters, random) -> FittedProcess:
@@ -318,9 +364,9 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
             if np.ptp(evidence.targets) == 0:
                 warnings.warn(
                     "y is constant, which says nothing about the hyperparameters: they stay as given. "
-                    "Set optimizer=None to say so.",
+                    "Set optimizer=None to keep them without this warning.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=5,
                 )
             else:
                 start = start.at(self._optimum(evidence, start, random))
@@ -344,15 +390,15 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
 
         return maximise(objective, starts, bounds, self.optimizer if callable(self.optimizer) else lbfgs)
 
-    def _calibrated(self, table, targets, density, process, train, held_out) -> GapCountCalibration | None:
-        if not self.conformal:
-            return None
-        if self.conformal == "split":
-            rows, laws = held_out, density.condition(table[held_out])
-            mean, variance = process.mean(laws), process.variance(laws)
-        else:
-            rows, (mean, variance) = train, process.left_out()
-        away, std = np.abs(targets[rows] - mean), np.sqrt(variance)
-        # a deviation of 0 that is right scores 0, one that is wrong infinity
-        scores = np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
-        return GapCountCalibration(table.missing[rows].sum(axis=1), scores)
+
+def _with_gaps(rows: Rows, gap_columns: np.ndarray | None) -> Rows:
+    """Laws followed by 0/1 columns of their gaps, because the RBF kernel on these is the kernel on the gaps."""
+    return rows if gap_columns is None else rows.rows.beside(rows.missing[:, gap_columns])
+
+
+def _calibrated(missing, targets, mean, variance) -> GapCountCalibration:
+    """The scores |y - mean| / deviation of rows that were left out, by their numbers of gaps."""
+    away, std = np.abs(targets - mean), np.sqrt(variance)
+    # a deviation of 0 that is right scores 0, one that is wrong infinity
+    scores = np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
+    return GapCountCalibration(missing.sum(axis=1), scores)

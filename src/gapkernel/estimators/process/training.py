@@ -1,15 +1,71 @@
-"""The targets of a regression whose rows need not all have one, and what is known of their noise."""
+"""What a Gaussian process learns from: rows of which not all need a target, and what is known of the noise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
+from gapkernel.estimators.base import Training
 from gapkernel.tables import Table, read_labelled
 
+HELD_OUT = 0.25
+"""Share of the rows that split conformal calibration keeps for itself."""
 
-def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tuple[Table, np.ndarray, np.ndarray]:
-    """The checked table, the targets with NaN where there is none, and the rows that have one."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProcessTraining(Training):
+    """What a process learns from.
+
+    The table holds the rows that the density sees: those to learn from, and those with NaN in ``y``, which have no
+    target.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_rows,)
+        Known extra noise of each target.
+    held_out : Table
+        Rows that are kept for calibration.
+    held_out_y : ndarray
+        Their targets.
+    random : RandomState
+    """
+
+    alpha: np.ndarray
+    held_out: Table
+    held_out_y: np.ndarray
+    random: np.random.RandomState
+
+
+def process_training(table: Table, y: np.ndarray, alpha, split: bool, random_state) -> ProcessTraining:
+    """What a process learns from, and with ``split`` what it is calibrated by."""
+    alpha, random = _checked_alpha(alpha, len(y)), check_random_state(random_state)
+    labelled = np.flatnonzero(~np.isnan(y))
+    held_out = labelled[:0]
+    if split:
+        if len(labelled) * HELD_OUT < 1:
+            raise ValueError(
+                f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
+                f"use conformal='loo'."
+            )
+        held_out = random.permutation(labelled)[: int(HELD_OUT * len(labelled))]
+    seen = np.setdiff1d(np.arange(len(y)), held_out)
+    return ProcessTraining(
+        table=table[seen],
+        y=y[seen],
+        weight=None,
+        kept=seen,
+        alpha=alpha[seen],
+        held_out=table[held_out],
+        held_out_y=y[held_out],
+        random=random,
+    )
+
+
+def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tuple[Table, np.ndarray]:
+    """The checked table, and the targets with NaN where there is none."""
     missing = np.zeros(0, bool) if y is None else _missing(y)
     if missing.any():
         if not unlabelled:
@@ -24,7 +80,7 @@ def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tup
     y = y.astype(np.float64)
     if missing.any():
         y[missing] = np.nan
-    return table, y, np.flatnonzero(~np.isnan(y))
+    return table, y
 
 
 def _missing(y) -> np.ndarray:
@@ -37,7 +93,7 @@ def _missing(y) -> np.ndarray:
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, bool)
 
 
-def checked_alpha(alpha, n_rows: int) -> np.ndarray:
+def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
     """A positive number for each row."""
     values = np.asarray(alpha)
     if values.dtype.kind not in "fiu" or not (np.all(values > 0) and np.isfinite(values).all()):
