@@ -52,7 +52,7 @@ def test_complete_data_is_the_classical_process(length_scale, normalize_y):
     assert_allclose(ours.predict(new), theirs.predict(new), rtol=1e-8)
     assert_allclose(ours.predict(new, return_std=True)[1], theirs.predict(new, return_std=True)[1], rtol=1e-8)
     assert_allclose(ours.predict(new, return_cov=True)[1], theirs.predict(new, return_cov=True)[1], atol=1e-8)
-    assert_allclose(ours.sample_y(new, 3), theirs.sample_y(new, 3), atol=1e-6)
+    assert_allclose(ours.sample_y(new, 3, random_state=0), theirs.sample_y(new, 3), atol=1e-6)
     theta = theirs.kernel_.theta
     value, gradient = ours.log_marginal_likelihood(theta, eval_gradient=True)
     expected, expected_gradient = theirs.log_marginal_likelihood(theta, eval_gradient=True)
@@ -301,10 +301,18 @@ BAD = {
     "length_scale, word": ({"length_scale": "median"}, "length_scale must be None, 'ard'"),
     "two widths": ({"length_scale": 1.0, "gamma": 2.0}, "not both"),
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),
-    "optimizer": ({"optimizer": "adam"}, "optimizer must be"),
-    "restarts": ({"n_restarts_optimizer": -1}, "n_restarts_optimizer must be 0 or more"),
-    "conformal": ({"conformal": "full"}, "conformal must be"),
-    "density": ({"density": gk.density.Marginals()}, "needs Gaussian laws"),
+    "optimizer": ({"optimizer": "adam"}, "'optimizer' parameter of GaussianProcessRegressor must be"),
+    "restarts": ({"n_restarts_optimizer": -1}, "'n_restarts_optimizer' parameter .* int in the range"),
+    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'loo', 'split'"),
+    "density, mixture": (
+        {"density": gk.density.GaussianMixture(2)},
+        "needs Gaussian laws, but GaussianMixture.*mixture",
+    ),
+    "density, best": (
+        {"density": gk.density.BestDensity([gk.density.GaussianMixture(2)])},
+        "needs Gaussian laws, but BestDensity.* gives mixture ones. Use density='auto'",
+    ),
+    "density": ({"density": gk.density.Marginals()}, "gives marginal ones. Use density='auto'"),
 }
 
 

@@ -64,8 +64,6 @@ def test_the_best_density_says_what_a_cell_is_worth_where_its_choice_can():
     row = np.where(np.arange(8) < 2, np.nan, 0.3)
     direct = gk.GaussianProcessRegressor(density=gk.density.FactorAnalysis(2)).fit(X, y)
     assert_allclose(value_of_information(model, row).reduction, value_of_information(direct, row).reduction)
-    mixture = gk.density.BestDensity([gk.density.GaussianMixture(2, random_state=0)]).fit(X)
-    assert not hasattr(mixture, "cell_nodes")
 
 
 def test_length_scales_go_with_few_factors():
