@@ -17,14 +17,14 @@ from strategies import LIBSVM, gappy_tables, punch
 
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
-from gapkernel.estimators.fourier import base as fourier_machine
+from gapkernel.estimators.fourier import regressor as fourier_regressor
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 
 MACHINES = [
     gk.SVR(C=10.0, conformal=True),
     gk.KernelRidge(alpha=0.1, conformal=True),
-    gk.FourierRegressor(32, alpha=0.1, conformal=True),
+    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal=True),
     gk.SVRCV(Cs=[10.0], gammas=[0.1, 0.3], cv=3, conformal=True),
     gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1, 0.3], cv=3, conformal=True),
 ]
@@ -77,7 +77,7 @@ def test_closed_form_of_ridge_regression_is_refitting_without_each_row(kernel, r
 def test_closed_form_of_fourier_regression_is_refitting_without_each_row(weighted):
     X, y = problem(0, 30, 0.3)
     weight = weights(weighted, 30)
-    model = gk.FourierRegressor(64, alpha=0.2, conformal=True).fit(X, y, weight)
+    model = gk.FourierRegressor(64, random_state=0, alpha=0.2, conformal=True).fit(X, y, weight)
     z, counted = model.features_.transform(X), np.arange(30) if weight is None else np.flatnonzero(weight)
     expected = []
     for row in counted:
@@ -143,7 +143,9 @@ def test_splits_may_be_masks_and_need_not_learn_from_all_other_rows():
 
 
 @pytest.mark.parametrize(
-    "machine", [gk.SVR(C=3.0), gk.KernelRidge(alpha=0.1), gk.FourierRegressor(48)], ids=lambda m: type(m).__name__
+    "machine",
+    [gk.SVR(C=3.0), gk.KernelRidge(alpha=0.1), gk.FourierRegressor(48, random_state=0)],
+    ids=lambda m: type(m).__name__,
 )
 def test_every_group_is_covered_as_often_as_claimed(machine):
     """Averaged over fits, within four standard errors, which one quantile for all rows is far from."""
@@ -252,7 +254,7 @@ def test_a_level_never_seen_counts_as_a_gap():
 def test_rows_in_parts_give_the_intervals_of_the_whole():
     da = pytest.importorskip("dask.array")
     X, y = problem(0, 150)
-    machine = gk.FourierRegressor(32, conformal=True)
+    machine = gk.FourierRegressor(32, random_state=0, conformal=True)
     expected = clone(machine).fit(X, y).predict_interval(X)
     streamed = clone(machine).fit(gk.batches(X, y, batch_size=40))
     blocks = da.from_array(X, chunks=(40, 3))
@@ -265,18 +267,18 @@ def test_rows_in_parts_give_the_intervals_of_the_whole():
 
 def test_of_many_rows_some_calibrate(monkeypatch):
     X, y = problem(0, 150)
-    every = gk.FourierRegressor(32, conformal=True).fit(X, y).calibration_
-    monkeypatch.setattr(fourier_machine, "CALIBRATION_ROWS", 60)
-    some = gk.FourierRegressor(32, conformal=True).fit(X, y).calibration_
+    every = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y).calibration_
+    monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 60)
+    some = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y).calibration_
     assert len(some.scores) == 60
     assert np.isin(some.scores.round(9), every.scores.round(9)).all()
 
 
 def test_a_sample_without_any_weight_is_refused(monkeypatch):
     X, y = problem(0, 150)
-    monkeypatch.setattr(fourier_machine, "CALIBRATION_ROWS", 2)
+    monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 2)
     with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=0"):
-        gk.FourierRegressor(32, conformal=True).fit(X, y, np.arange(150) < 3)
+        gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y, np.arange(150) < 3)
 
 
 # --- scikit-learn's contract, files and complaints ------------------------------------------------------------
@@ -339,7 +341,7 @@ def test_other_complaints():
     with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=1"):
         gk.KernelRidge(conformal=True).fit(X, y, np.eye(30)[0])
     with pytest.raises(ValueError, match=r"conformal=True cannot leave rows out.*Raise alpha"):
-        gk.FourierRegressor(32, conformal=True).fit(X, y, np.eye(30)[0])
+        gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y, np.eye(30)[0])
     with pytest.raises(ValueError, match=r"at alpha=0: .* not positive definite\. Raise alpha"):
         gk.KernelRidge(alpha=0.0, kernel="linear", conformal=True).fit(np.zeros((4, 2)), y[:4])
     with pytest.raises(ValueError, match="tests every row once"):
@@ -348,7 +350,7 @@ def test_other_complaints():
 
 def test_rows_can_be_added_only_without_calibration():
     X, y = problem(0, 60)
-    model = gk.FourierRegressor(32, conformal=True).fit(X, y)
+    model = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y)
     with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as complaint:
         model.partial_fit(X, y)
     assert "conformal=False" in str(complaint.value.__cause__)

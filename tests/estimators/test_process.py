@@ -306,7 +306,7 @@ BAD = {
     "conformal": ({"conformal": "full"}, "'conformal' parameter .*'loo', 'split'"),
     "density, mixture": (
         {"density": gk.density.GaussianMixture(2)},
-        "needs Gaussian laws, but GaussianMixture.*mixture",
+        "gives mixture ones",
     ),
     "density, best": (
         {"density": gk.density.BestDensity([gk.density.GaussianMixture(2)])},

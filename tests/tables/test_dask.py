@@ -73,7 +73,8 @@ def test_an_array_in_blocks_gives_the_model_of_the_whole(density_samples, gamma)
     model = gk.FourierClassifier(20, **options).fit(blocks, labels)
     assert_same_model(model, whole)
     assert_same_model(
-        gk.FourierRegressor(20, **options).fit(blocks, target), gk.FourierRegressor(20, **options).fit(X, target)
+        gk.FourierRegressor(20, **options).fit(blocks, target),
+        gk.FourierRegressor(20, **options).fit(X, target),
     )
     assert np.array_equal(model.predict(blocks).compute(), whole.predict(X))
 
@@ -83,8 +84,8 @@ def test_other_losses_and_weights_over_blocks(loss):
     X, y, _ = problem()
     weight = np.random.default_rng(0).random(len(X))
     blocks = da.from_array(X, chunks=(90, 4))
-    model = gk.FourierClassifier(20, loss=loss).fit(blocks, y, weight)
-    assert_same_model(model, gk.FourierClassifier(20, loss=loss).fit(X, y, weight))
+    model = gk.FourierClassifier(20, random_state=0, loss=loss).fit(blocks, y, weight)
+    assert_same_model(model, gk.FourierClassifier(20, random_state=0, loss=loss).fit(X, y, weight))
 
 
 def test_a_dataframe_with_categories_and_names():
@@ -92,8 +93,8 @@ def test_a_dataframe_with_categories_and_names():
     frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.where(X[:, 0] > 0, "p", "q"), y=y)
     parts = dd.from_pandas(frame, npartitions=3)
     columns = [*COLUMNS, "kind"]
-    whole = gk.FourierClassifier(20).fit(frame[columns], y)
-    model = gk.FourierClassifier(20).fit(parts[columns], parts["y"])
+    whole = gk.FourierClassifier(20, random_state=0).fit(frame[columns], y)
+    model = gk.FourierClassifier(20, random_state=0).fit(parts[columns], parts["y"])
     assert_allclose(model.coef_, whole.coef_, rtol=1e-8, atol=1e-8)
     assert model.feature_names_in_.tolist() == columns
     assert np.array_equal(model.predict(parts[columns]).compute(), whole.predict(frame[columns]))
@@ -103,8 +104,8 @@ def test_a_dataframe_of_numbers_with_the_density_of_all_rows():
     X, y, _ = problem()
     frame = pd.DataFrame(X, columns=COLUMNS)
     parts = dd.from_pandas(frame, npartitions=3)
-    whole = gk.FourierClassifier(20, density_samples=None).fit(frame, y)
-    model = gk.FourierClassifier(20, density_samples=None).fit(parts, y)
+    whole = gk.FourierClassifier(20, random_state=0, density_samples=None).fit(frame, y)
+    model = gk.FourierClassifier(20, random_state=0, density_samples=None).fit(parts, y)
     assert_same_model(model, whole)
     assert_allclose(model.decision_function(parts).compute(), whole.decision_function(frame), rtol=1e-8, atol=1e-10)
 
@@ -114,8 +115,8 @@ def test_blocks_of_unknown_length():
     parts = dd.from_pandas(pd.DataFrame(X, columns=COLUMNS).assign(y=y), npartitions=4)
     unknown, labels = parts[COLUMNS].to_dask_array(), parts["y"].to_dask_array()
     assert np.isnan(unknown.shape[0])
-    model = gk.FourierClassifier(20).fit(unknown, labels)
-    assert_same_model(model, gk.FourierClassifier(20).fit(X, y))
+    model = gk.FourierClassifier(20, random_state=0).fit(unknown, labels)
+    assert_same_model(model, gk.FourierClassifier(20, random_state=0).fit(X, y))
     assert len(model.decision_function(unknown).compute()) == len(X)
 
 
@@ -133,9 +134,9 @@ MACHINES = [
     (gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1], cv=2), "predict"),
     (gk.CCCPClassifier(n_completions=4, n_basis=10, random_state=0), "predict_proba"),
     (gk.Gram(), "transform"),
-    (gk.Nystroem(10), "transform"),
-    (gk.FourierFeatures(10), "transform"),
-    (gk.FourierClassifier(10, loss="log_loss"), "predict_proba"),
+    (gk.Nystroem(10, random_state=0), "transform"),
+    (gk.FourierFeatures(10, random_state=0), "transform"),
+    (gk.FourierClassifier(10, random_state=0, loss="log_loss"), "predict_proba"),
 ]
 
 
@@ -165,9 +166,14 @@ def test_landmarks_and_features_are_those_of_the_whole():
     X, _, _ = problem()
     blocks = da.from_array(X, chunks=(64, 4))
     machines = [
-        kind(10, density_samples=samples) for kind in (gk.Nystroem, gk.FourierFeatures) for samples in (50, None)
+        kind(10, density_samples=samples, random_state=0)
+        for kind in (gk.Nystroem, gk.FourierFeatures)
+        for samples in (50, None)
     ]
-    for machine in (*machines, gk.Nystroem(10, sampling="pivoted", indicator=True, density_samples=None)):
+    for machine in (
+        *machines,
+        gk.Nystroem(10, random_state=0, sampling="pivoted", indicator=True, density_samples=None),
+    ):
         whole = machine.fit(X).transform(X)
         assert_allclose(machine.fit(blocks).transform(blocks).compute(), whole, rtol=1e-8, atol=1e-10)
 
@@ -209,10 +215,10 @@ def test_two_workers_one_of_which_dies_give_the_model_of_one_process(tmp_path):
         dask.config.set(scheduler="distributed"),
     ):
         blocks = da.map_blocks(_load, X, str(tmp_path), chunks=((60,) * 4, (4,)), dtype=float)
-        model = gk.FourierClassifier(20, density_samples=None).fit(blocks, y)
+        model = gk.FourierClassifier(20, random_state=0, density_samples=None).fit(blocks, y)
         answers = model.predict(da.from_array(X, chunks=(60, 4))).compute()
     assert (tmp_path / "died").exists()
-    whole = gk.FourierClassifier(20, density_samples=None).fit(X, y)
+    whole = gk.FourierClassifier(20, random_state=0, density_samples=None).fit(X, y)
     assert_same_model(model, whole)
     assert np.array_equal(answers, whole.predict(X))
 
