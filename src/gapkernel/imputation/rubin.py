@@ -43,9 +43,9 @@ class Pooled:
         """Square root of the total variance."""
         return np.sqrt(self.total)
 
-    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Ends of the confidence interval."""
-        half = student.ppf(0.5 + 0.5 * level, self.dof) * self.standard_error
+        half = student.ppf(0.5 + 0.5 * coverage, self.dof) * self.standard_error
         return self.estimate - half, self.estimate + half
 
 
