@@ -12,7 +12,6 @@ import dask.array as da
 import numpy as np
 
 from gapkernel.compute.runtime.config import config_context
-from gapkernel.tables.part_by_part import is_dask
 from gapkernel.tables.table_in_parts import Derived, HeldTable, Part, Sum, TableInParts, joined
 
 BRANCHES = 8
@@ -33,7 +32,7 @@ class DaskTable(TableInParts):
         blocks = _blocks(X)
         lengths = _lengths(X, blocks)
         columns = [_aligned(values, lengths, name) for values, name in ((y, "y"), (weight, "sample_weight"))]
-        self._lengths = [n for n in lengths if n]  # a block without rows says nothing
+        self._lengths = [n for n in lengths if n]  # a block may have no rows
         if not self._lengths:
             raise ValueError("Found array with 0 sample(s): the dask collection holds no row.")
         together = zip(blocks, *columns, lengths, strict=True)
@@ -81,12 +80,12 @@ def _sum(function: Callable, blocks) -> Any:
     return dask.compute(sums[0])[0]
 
 
-def answer_blocks(machine, verb: str, X, *args, **kwargs):
-    """A dask array with the answers of ``machine.verb`` to the blocks of ``X``; a tuple of them for several answers."""
-    probe = X._meta_nonempty[:1] if hasattr(X, "npartitions") and hasattr(X, "columns") else np.zeros((1, X.shape[1]))
-    example = getattr(machine, verb)(probe, *args, **kwargs)  # the wrong columns are a complaint here
+def answer_blocks(estimator, verb: str, X, *args, **kwargs):
+    """A dask array of ``estimator.verb`` for the blocks of ``X``; a tuple of arrays where the verb returns a tuple."""
+    probe = np.zeros((1, X.shape[1])) if isinstance(X, da.Array) else X._meta_nonempty[:1]
+    example = getattr(estimator, verb)(probe, *args, **kwargs)  # wrong columns are an error here
     examples = [np.asarray(values) for values in (example if isinstance(example, tuple) else (example,))]
-    shared = dask.delayed(machine, traverse=False)
+    shared = dask.delayed(estimator, traverse=False)
     blocks = _blocks(X)
     lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
     answers = [dask.delayed(_answer)(shared, verb, block, examples, args, kwargs) for block in blocks]
@@ -103,11 +102,11 @@ def answer_blocks(machine, verb: str, X, *args, **kwargs):
     return arrays if isinstance(example, tuple) else arrays[0]
 
 
-def _answer(machine, verb: str, block, examples: list[np.ndarray], args, kwargs) -> list[np.ndarray]:
+def _answer(estimator, verb: str, block, examples: list[np.ndarray], args, kwargs) -> list[np.ndarray]:
     if len(block) == 0:
         return [np.empty((0, *values.shape[1:]), values.dtype) for values in examples]
     with config_context(n_threads=1):
-        answer = getattr(machine, verb)(block, *args, **kwargs)
+        answer = getattr(estimator, verb)(block, *args, **kwargs)
     return [np.asarray(values) for values in (answer if isinstance(answer, tuple) else (answer,))]
 
 
@@ -116,7 +115,7 @@ def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:
 
 
 def _call(function: Callable, block):
-    with config_context(n_threads=1):  # the scheduler has the cores
+    with config_context(n_threads=1):  # the scheduler uses the cores
         return function(block)
 
 
@@ -140,7 +139,7 @@ def _aligned(values, lengths: list[int], name: str) -> list:
     """``values`` in blocks of the given lengths."""
     if values is None:
         return [None] * len(lengths)
-    if not is_dask(values):
+    if not dask.is_dask_collection(values):
         values = da.from_array(np.asarray(values), chunks=-1)
     if isinstance(values, da.Array) and not np.isnan(values.chunks[0]).any():
         if len(values) != sum(lengths):

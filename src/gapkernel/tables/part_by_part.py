@@ -1,7 +1,7 @@
-"""Answers that depend on one row at a time, and so can be given part by part.
+"""Tables too large for memory, part by part: how `fit` takes them, and how `predict` and its like answer them.
 
-An estimator that inherits `AnswersInParts` writes `predict` for a table in memory, and batches and dask collections are
-answered too.
+A prediction for a row does not depend on the other rows, so an estimator that inherits `AnswersInParts` implements
+`predict` for a table in memory, and batches and dask collections are answered too.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from inspect import signature
 
 import numpy as np
 from sklearn.utils._available_if import _AvailableIfDescriptor
+from sklearn.utils.validation import check_consistent_length
 
 from gapkernel.tables.batches import Batches
+from gapkernel.tables.table_in_parts import HeldTable, Part, StreamedTable, TableInParts
 
 ROW_VERBS = (
     "predict", "predict_interval", "predict_proba", "predict_log_proba", "decision_function", "score_samples",
@@ -21,7 +23,7 @@ ROW_VERBS = (
 
 
 class AnswersInParts:
-    """A machine whose verbs also answer `batches`, by one array, and dask collections, by a dask array."""
+    """An estimator whose verbs also take `batches`, answered by one array, and dask collections, by a dask array."""
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
@@ -33,9 +35,23 @@ class AnswersInParts:
                 setattr(cls, name, _in_parts(verb))
 
 
-def is_dask(X) -> bool:
-    """Whether ``X`` is a dask collection, found without importing dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+def parts_of(X, y=None, weight=None) -> TableInParts | None:
+    """The parts of `batches`, a memory map, a dask collection or a `TableInParts`; None for a table in memory.
+
+    Nothing is checked yet: each part is checked when it is read.
+    """
+    if isinstance(X, TableInParts):
+        return X
+    if isinstance(X, Batches):
+        if y is not None or weight is not None:
+            raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
+        return StreamedTable(X)
+    if isinstance(X, np.memmap):
+        check_consistent_length(X, y, weight)
+        return HeldTable(Part(X, y, weight))
+    if _is_dask(X):
+        return _dask_parts().DaskTable(X, y, weight)
+    return None
 
 
 def _in_parts(verb):
@@ -43,15 +59,13 @@ def _in_parts(verb):
 
     @wraps(verb)
     def answer(self, X, *args, **kwargs):
-        if not (isinstance(X, Batches) or is_dask(X)):
+        if not (isinstance(X, Batches) or _is_dask(X)):
             return verb(self, X, *args, **kwargs)
         if parameters.bind(self, X, *args, **kwargs).arguments.get("return_cov"):
             raise ValueError("return_cov is about pairs of rows, so all of them must be in one table in memory.")
         if isinstance(X, Batches):
             return _joined([verb(self, batch[0], *args, **kwargs) for batch in X if len(batch[0])])
-        from gapkernel.tables.dask_parts import answer_blocks
-
-        return answer_blocks(self, verb.__name__, X, *args, **kwargs)
+        return _dask_parts().answer_blocks(self, verb.__name__, X, *args, **kwargs)
 
     return answer
 
@@ -63,3 +77,15 @@ def _joined(answers: list):
     if isinstance(answers[0], tuple):
         return tuple(np.concatenate(pieces) for pieces in zip(*answers, strict=True))
     return np.concatenate(answers)
+
+
+def _is_dask(X) -> bool:
+    """Whether ``X`` is a dask collection, found without importing dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _dask_parts():
+    """The one place that loads dask."""
+    from gapkernel.tables import dask_parts
+
+    return dask_parts

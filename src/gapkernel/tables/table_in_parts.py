@@ -1,7 +1,7 @@
-"""A table in parts: what a machine needs of a table that it never holds whole.
+"""A table in parts: what an estimator needs of a table that it never holds whole.
 
 Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A table in
-memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each write them once.
+memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each implement them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.tables.batches import Batches
 from gapkernel.tables.frames import join_rows, take_rows
-from gapkernel.tables.part_by_part import is_dask
 from gapkernel.tables.table import Table
 
 PART_ROWS = 4096
@@ -58,7 +57,7 @@ class TableInParts(ABC):
     """A table in parts."""
 
     checked = False
-    """Whether it is one `Table`, checked as a whole."""
+    """Whether the rows are one `Table`, checked as a whole; else each part is checked when it is read."""
 
     @property
     @abstractmethod
@@ -157,28 +156,6 @@ class StreamedTable(TableInParts):
 
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
         return reduce(add, (HeldTable(part).sum(function) for part in tracked(self, None, description or "batches")))
-
-
-def parts_of(X, y=None, weight=None) -> TableInParts | None:
-    """The parts of `batches`, a memory map or a dask collection, or of what is in parts already; None for a table in
-    memory.
-
-    Nothing is checked yet: each part is when it is met.
-    """
-    if isinstance(X, TableInParts):
-        return X
-    if isinstance(X, Batches):
-        if y is not None or weight is not None:
-            raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
-        return StreamedTable(X)
-    if isinstance(X, np.memmap):
-        check_consistent_length(X, y, weight)
-        return HeldTable(Part(X, y, weight))
-    if is_dask(X):
-        from gapkernel.tables.dask_parts import DaskTable
-
-        return DaskTable(X, y, weight)
-    return None
 
 
 def joined(parts: list[Part]) -> Part:

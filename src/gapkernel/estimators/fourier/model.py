@@ -15,7 +15,8 @@ from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import SampledDensity
 from gapkernel.solvers.normal_equations import Sums
 from gapkernel.tables import Table, read_table, read_weight
-from gapkernel.tables.table_in_parts import GROUPS, HeldTable, Part, TableInParts, parts_of
+from gapkernel.tables.part_by_part import parts_of
+from gapkernel.tables.table_in_parts import GROUPS, HeldTable, Part, TableInParts
 from gapkernel.tables.takes_gaps import copy_columns
 
 
