@@ -53,7 +53,9 @@ def plot(walls, processors, exponent):
 def run():
     """Measure and write the table and the plot."""
     few = batch(0, 3_000)
-    fourier = [gk.FourierClassifier(N_COMPONENTS, gamma=g, alpha=a, random_state=0) for g in GAMMAS for a in (0.1, 1.0, 10.0)]
+    fourier = [
+        gk.FourierClassifier(N_COMPONENTS, gamma=g, alpha=a, random_state=0) for g in GAMMAS for a in (0.1, 1.0, 10.0)
+    ]
     chosen = best(fourier, *batch(0, 30_000))
     exact = gk.SVC(**best([gk.SVC(gamma=g, C=C) for g in GAMMAS for C in (1.0, 10.0)], *few))
     lines, walls, processors = [], [], []

@@ -23,7 +23,7 @@ def joint(density, indicator=False):
     def matrices(train, test):
         fitted = density.fit(train)
         rows, new = fitted.condition(train), fitted.condition(test)
-        scale = GenRBF().resolve(fitted, rows).gamma
+        scale = GenRBF().resolve(fitted.moments(), rows).gamma
         for width in WIDTHS:
             kernel = GenRBF(width * scale)
             pair = kernel.gram(rows), kernel.cross(new, rows)

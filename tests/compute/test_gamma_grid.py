@@ -40,7 +40,7 @@ def test_crowded_and_scattered_patterns_together():
 
 def test_a_metric_is_kept():
     density, _, rows = random_laws(1, 30, 5, 0.4)
-    kernel = GenRBF(0.1, "mahalanobis").resolve(density, rows)
+    kernel = GenRBF(0.1, "mahalanobis").resolve(density.moments(), rows)
     assert_allclose(kernel.over_widths(GAMMAS, rows), one_by_one(kernel, GAMMAS, rows), rtol=0, atol=1e-10)
 
 

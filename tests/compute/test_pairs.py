@@ -85,7 +85,7 @@ def test_a_metric_equals_the_oracle(laws, gamma):
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_the_mahalanobis_metric_equals_the_whitened_form(laws, gamma):
     density, X, rows = laws
-    kernel = GenRBF(gamma, "mahalanobis").resolve(density, rows)
+    kernel = GenRBF(gamma, "mahalanobis").resolve(density.moments(), rows)
     few = rows.take(slice(0, 12))
     batch, gaps = oracle.moments(few), np.isnan(X).sum(axis=1)[:12]
     expected = oracle.mahalanobis_gen_rbf(batch, batch, gaps, gaps, gamma, density.covariance_)
@@ -149,11 +149,11 @@ def test_the_shapes_above_reach_the_shared_form(monkeypatch):
     for name in calls:
         monkeypatch.setattr(expected_rbf, f"{name}_tile", counted(name, getattr(expected_rbf, f"{name}_tile")))
     rows = random_laws(12, *SHAPES["two patterns"])[2]
-    assert np.bincount(rows.law).min() >= CROWD
+    assert np.bincount(rows.pattern).min() >= CROWD
     ExpectedRBF(1.0).cross(rows, rows)
     assert calls == {"shared": 4, "scattered": 0}, "two crowded patterns meet in four tiles"
     rows = random_laws(12, *SHAPES["few gaps"])[2]
-    ExpectedRBF(1.0).gram(rows.take(np.bincount(rows.law)[rows.law] < CROWD))
+    ExpectedRBF(1.0).gram(rows.take(np.bincount(rows.pattern)[rows.pattern] < CROWD))
     assert calls == {"shared": 4, "scattered": 1}
 
 
@@ -161,7 +161,7 @@ def test_crowded_rows_meet_scattered_rows():
     density, X, _ = random_laws(8, 40, 7, 0.4)
     X[:20, 2], X[:20, [0, 1, 3, 4, 5, 6]] = np.nan, np.nan_to_num(X[:20][:, [0, 1, 3, 4, 5, 6]])
     rows = density.condition(X)
-    counts = np.bincount(rows.law)
+    counts = np.bincount(rows.pattern)
     assert counts.max() >= CROWD > counts.min(), "the batch must hold crowded and scattered patterns"
     batch = oracle.moments(rows)
     expected = oracle.log_expected_rbf(batch, batch, 0.7)

@@ -138,7 +138,7 @@ def test_a_negative_multiple_is_refused_wherever_it_is_used():
 def test_a_shift_of_the_columns_costs_no_digits():
     X = gappy(n=80)
     rows = Gaussian().fit(X).condition(X)
-    moved = GaussianRows(rows.means + 2.0**30, rows.law.copy(), rows.gaps.copy(), rows.covariance.copy())
+    moved = GaussianRows(rows.means + 2.0**30, rows.pattern.copy(), rows.gaps.copy(), rows.covariance.copy())
     assert_allclose(GenRBF(0.1).gram(moved), GenRBF(0.1).gram(rows), atol=1e-5)
 
 

@@ -196,5 +196,5 @@ def test_no_standard_error_is_claimed_for_mixtures():
     X = np.random.default_rng(0).normal(size=(30, 2))
     X[::3, 0] = np.nan
     rows = GaussianMixture(2, random_state=0).fit(X).condition(X)
-    with pytest.raises(NotImplementedError, match="not for those of a GaussianMixture"):
+    with pytest.raises(ValueError, match="mixture laws, which are not Gaussian"):
         fourier_map(ExpectedRBF(0.4), 8, rows).standard_error(rows, rows)

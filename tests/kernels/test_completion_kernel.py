@@ -32,8 +32,8 @@ def completions(x, chances):
 
 BASES = {
     "overlap": (CompletionKernel(), lambda a, b: np.mean(a == b)),
-    "rbf": (CompletionKernel("rbf", gamma=0.7), lambda a, b: np.exp(-0.7 * np.sum((a - b) ** 2))),
-    "one-hot rbf": (CompletionKernel("one-hot rbf", gamma=0.7), lambda a, b: np.exp(-1.4 * np.sum(a != b))),
+    "exp-distance": (CompletionKernel("exp-distance", gamma=0.7), lambda a, b: np.exp(-0.7 * np.sum((a - b) ** 2))),
+    "exp-mismatch": (CompletionKernel("exp-mismatch", gamma=0.7), lambda a, b: np.exp(-1.4 * np.sum(a != b))),
     "exp-overlap": (CompletionKernel("exp-overlap", gamma=0.7), lambda a, b: np.exp(0.7 * np.mean(a == b))),
     "matches": (CompletionKernel("matches", function=lambda m: (1 + m) ** 3), lambda a, b: (1 + np.sum(a == b)) ** 3),
     "any": (
@@ -76,7 +76,7 @@ def test_golden_values():
     X = np.array([[0, None, 1, None], [0, 1, None, None], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=object)
     rows = Marginals(categorical_features=[0, 1, 2, 3]).fit(X).condition(X)
     assert_allclose(CompletionKernel().gram(rows)[0, 1], 0.625, atol=1e-12)
-    assert_allclose(CompletionKernel("rbf", gamma=0.7).gram(rows)[0, 1], 0.419000403932, atol=1e-11)
+    assert_allclose(CompletionKernel("exp-distance", gamma=0.7).gram(rows)[0, 1], 0.419000403932, atol=1e-11)
 
 
 def test_the_first_extended_kernel_is_the_heterogeneous_one_on_categories():
@@ -90,7 +90,7 @@ def test_many_completions_cost_nothing_unless_the_kernel_is_arbitrary():
     X = np.full((3, 40), None, dtype=object)
     X[:2] = [["a"] * 40, ["b"] * 40]
     rows = Marginals().fit(X).condition(X)
-    assert_allclose(CompletionKernel("one-hot rbf", gamma=0.1).gram(rows)[0, 2], ((1 + np.exp(-0.2)) / 2) ** 40)
+    assert_allclose(CompletionKernel("exp-mismatch", gamma=0.1).gram(rows)[0, 2], ((1 + np.exp(-0.2)) / 2) ** 40)
     with pytest.raises(ValueError, match=r"1099511627776 completions.*max_completions=10000"):
         CompletionKernel(lambda x, y: np.ones(len(x))).gram(rows)
 
@@ -100,7 +100,7 @@ def test_a_machine_takes_it():
     X = random.choice(["a", "b", "c"], (80, 6)).astype(object)
     y = (X[:, 0] == "a").astype(int)
     X[random.random(X.shape) < 0.1] = None
-    assert gk.SVC(kernel=CompletionKernel("one-hot rbf", gamma=0.2), C=10).fit(X, y).score(X, y) > 0.9
+    assert gk.SVC(kernel=CompletionKernel("exp-mismatch", gamma=0.2), C=10).fit(X, y).score(X, y) > 0.9
 
 
 def test_numbers_are_refused_by_name():
@@ -116,7 +116,7 @@ def test_a_category_never_seen_counts_as_equal():
 
 @pytest.mark.parametrize(("kernel", "complaint"), [
     (CompletionKernel("euclid"), "base"), (CompletionKernel("matches"), "function"),
-    (CompletionKernel(completions="some"), "completions"), (CompletionKernel("rbf", gamma=-1.0), "gamma"),
+    (CompletionKernel(completions="some"), "completions"), (CompletionKernel("exp-distance", gamma=-1.0), "gamma"),
 ], ids=repr)  # fmt: skip
 def test_settings_out_of_range_are_refused_by_name(kernel, complaint):
     with pytest.raises(ValueError, match=complaint):

@@ -174,7 +174,7 @@ def test_gram_is_positive_semi_definite_and_cross_plus_a_nugget(kernel, seed, ga
     frame.loc[0, ["size", "colour"]] = [1.0, "red"]  # so that not everything is missing
     density = Marginals().fit(frame)
     rows = density.condition(frame)
-    kernel = kernel.resolve(density, rows)
+    kernel = kernel.resolve(density.moments(), rows)
     gram, cross = kernel.gram(rows), kernel.cross(rows, rows)
     for matrix in (gram, cross):
         assert np.linalg.eigvalsh(matrix)[0] >= -1e-10 * n * max(1.0, np.abs(matrix).max())
@@ -199,7 +199,7 @@ def test_chunks_and_threads_change_no_bit(kernel):
     frame = mixed_frame(3, 600)
     density = Marginals().fit(frame)
     rows = density.condition(frame)
-    kernel = kernel.resolve(density, rows)
+    kernel = kernel.resolve(density.moments(), rows)
     with gk.config_context(n_threads=1):
         whole = kernel.cross(rows, rows)
     with gk.config_context(n_threads=2):

@@ -11,7 +11,7 @@ from gapkernel import SVC
 from gapkernel.density import Gaussian
 from gapkernel.kernels import Karma
 
-FORMS = ["plain", "rbf", "featurewise"]
+FORMS = ["plain", "distance", "featurewise"]
 
 
 def gappy(seed, n=25, d=4, rate=0.35):
@@ -58,7 +58,7 @@ def test_the_rbf_form_is_the_rbf_of_the_word_features(normalize):
         norms = np.linalg.norm(features, axis=1, keepdims=True)
         features = np.divide(features, norms, out=np.zeros_like(features), where=norms > 0)
     squared = ((features[:, None] - features) ** 2).sum(axis=2)
-    kernel = Karma(2, normalize=normalize, form="rbf", gamma=0.3)
+    kernel = Karma(2, normalize=normalize, form="distance", gamma=0.3)
     assert_allclose(kernel.gram(laws(gappy(3))), np.exp(-0.3 * squared), atol=1e-10)
 
 
@@ -85,7 +85,7 @@ def test_it_is_positive_semi_definite_and_no_row_is_random(form, normalize, seed
     X[0] = np.nan
     density = Gaussian().fit(X)
     rows = density.condition(X)
-    kernel = Karma(3, normalize=normalize, form=form).resolve(density, rows)
+    kernel = Karma(3, normalize=normalize, form=form).resolve(density.moments(), rows)
     gram = kernel.gram(rows)
     values = np.linalg.eigvalsh(gram)
     assert values[0] >= -1e-12 * values[-1]
@@ -118,11 +118,11 @@ def test_its_name_is_known_and_passes_gamma_on():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"degree": 0}, "degree of Karma"),
-        ({"degree": 1.5}, "degree of Karma"),
-        ({"form": "cubic"}, "form of Karma"),
-        ({"form": "rbf", "gamma": -1.0}, "gamma of Karma"),
-        ({"form": "rbf", "gamma": "median"}, "gamma of Karma"),
+        ({"degree": 0}, "'degree' parameter of Karma"),
+        ({"degree": 1.5}, "'degree' parameter of Karma"),
+        ({"form": "cubic"}, "'form' parameter of Karma"),
+        ({"form": "distance", "gamma": -1.0}, "'gamma' parameter of Karma"),
+        ({"form": "distance", "gamma": "median"}, "'gamma' parameter of Karma"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -129,7 +129,7 @@ def test_a_batch_cannot_be_changed():
     copies = pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)
     derived = rows.take([0, 1]), rows.columns([0]), rows.map(np.eye(3)), GaussianRows.certain(np.eye(3))
     for batch in (rows, *copies, *derived):
-        for name in ("means", "law", "gaps", "covariance"):
+        for name in ("means", "pattern", "gaps", "covariance"):
             assert not getattr(batch, name).flags.writeable, f"{name} can be written to"
     with pytest.raises(AttributeError):
         rows.means = np.zeros((6, 3))

@@ -11,10 +11,8 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.rows.base import Moments
+from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Schema, Table, read_table
-
-Rows = Any
 
 
 class Density(DensityMixin, BaseEstimator, ABC):

@@ -121,7 +121,11 @@ class DensityCompletions(Completions):
         seen = ~np.isnan(X)
         typical = np.where(seen, X, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
         rows = density.condition(typical[None])  # an observed row must come back as it is
-        if rows.kind != "gaussian" or rows.means.shape[1] != X.shape[1] or not np.allclose(rows.means[0], typical):
+        if (
+            rows.kind not in ("gaussian", "factor")
+            or rows.means.shape[1] != X.shape[1]
+            or not np.allclose(rows.means[0], typical)
+        ):
             raise ValueError(
                 f"density must give Gaussian laws in the units of X, as density.Gaussian does; got {density!r}."
             )

@@ -179,23 +179,6 @@ class GaussianMixture(IteratedDensity):
         self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
         self._keep_course(ascent, standard, ridge)
 
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
-        """Complete the rows of ``X`` by draws from their laws.
-
-        Returns
-        -------
-        completions : ndarray of shape (n_draws, n_samples, n_features)
-        """
-        random = check_random_state(random_state)
-        rows = self.condition(X)
-        chosen = (random.random((n_draws, len(rows), 1)) > np.cumsum(rows.weights, axis=1)).sum(axis=2)
-        chosen = np.minimum(chosen, len(self.weights_) - 1)  # weights may sum to a little less than 1
-        draws = np.repeat(rows.means[None], n_draws, axis=0)
-        for a, gaussian in enumerate(rows.components):
-            if np.any(chosen == a):
-                draws = np.where((chosen == a)[:, :, None], gaussian.draws(n_draws, random), draws)
-        return draws
-
     def _condition(self, table: Table) -> MixtureRows:
         rows, logs = self._conditioned(table)
         weights = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -103,22 +102,6 @@ class Marginals(Density):
         self.smoothing = smoothing
         self.laws = laws
         self.categorical_features = categorical_features
-
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
-        """Complete the rows of ``X`` by draws from the laws; categories are codes, places among the sorted levels.
-
-        Returns
-        -------
-        completions : ndarray of shape (n_draws, n_samples, n_features)
-        """
-        random = check_random_state(random_state)
-        rows = self.condition(X)
-        draws = np.repeat(rows.values[None], n_draws, axis=0)
-        for k, feature in enumerate(self.features_):
-            gaps = np.isnan(draws[:, :, k])
-            if feature.law is not None and gaps.any():
-                draws[:, :, k][gaps] = feature.law.ppf(random.random(int(gaps.sum())))
-        return draws
 
     def moments(self) -> Moments:
         """Mean and variance of each column, of the codes for categories; columns are independent."""

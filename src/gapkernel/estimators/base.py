@@ -11,22 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel, Missingness
-from gapkernel.kernels.base import Rows
+from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.missingness import Masked
-from gapkernel.rows import MaskedRows
+from gapkernel.rows import MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
-
-KERNELS: dict[str, type[Kernel]] = {
-    "linear": ExpectedLinear,
-    "rbf": ExpectedRBF,
-    "genrbf": GenRBF,
-    "ehk": HeterogeneousKernel,
-    "karma": Karma,
-}
 
 TARGETS: dict[str, dict[str, Any]] = {
     "classes": {},
@@ -89,7 +80,7 @@ class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         """Density and kernel of a checked table, and the laws of its rows; nothing is kept yet."""
         kernel = self._kernel()
         density, rows = self._fit_density(table, weight, kernel, needs_gram=needs_gram)
-        return Laws(density, kernel.resolve(density, rows), rows)
+        return Laws(density, kernel.resolve(density.moments(), rows), rows)
 
     def _fit_density(self, table: Table, weight: np.ndarray | None, kernel: Kernel, *, needs_gram: bool = True):
         """The density that suits a kernel, fitted, and the laws of its rows."""
@@ -97,15 +88,12 @@ class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
             check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         density = make_density(self.density, kernel, table.schema, len(table)).fit(table, sample_weight=weight)
         rows = self._condition(density, table)
-        if not kernel.compares(rows.kind):
-            raise ValueError(
-                f"{kernel!r} compares {kernel.laws} laws, but {density!r} gives {rows.kind} ones. Use density='auto'."
-            )
+        kernel.accept(rows)
         return density, rows
 
     def _kernel(self) -> Kernel:
         """The kernel object, with words in it that mean numbers once there is a density."""
-        kernel = resolve_kernel(self.kernel, self.gamma)
+        kernel = make_kernel(self.kernel, self.gamma)
         if not self.indicator:
             return kernel
         return Masked(kernel, clone(self.indicator) if isinstance(self.indicator, Missingness) else Missingness())
@@ -208,18 +196,3 @@ class KernelMachine(KernelEstimator):
             return self._remembered[1]
         rows = self._laws(X)
         return self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
-
-
-def resolve_kernel(kernel, gamma) -> Kernel:
-    """A kernel object from a name or an object."""
-    if isinstance(kernel, Kernel):
-        if gamma != "scale":
-            raise ValueError(
-                f"gamma={gamma!r} applies to kernels given by name. "
-                f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
-            )
-        return clone(kernel)
-    if not isinstance(kernel, str) or kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
-    named = KERNELS[kernel]()
-    return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from gapkernel.kernels import Kernel
-from gapkernel.kernels.base import Rows
 from gapkernel.kernels.column_covariance import ColumnCovariance
+from gapkernel.rows import Rows
 from gapkernel.solvers.cones import Cones, diagonal_root, low_rank_root
 
 NEGLIGIBLE = 1e-10

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.sampled_density import SampledDensity, sample_rows
 from gapkernel.kernels import Kernel
-from gapkernel.kernels.base import Rows
+from gapkernel.rows import Rows
 
 CANDIDATES_PER_LANDMARK = 10
 """Rows among which the pivoted choice looks for each landmark."""

@@ -17,8 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.kernels import ExpectedLinear
-from gapkernel.kernels.base import Rows
-from gapkernel.rows import GaussianRows, MaskedRows
+from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Gaussian, make_density
 from gapkernel.estimators.base import KernelEstimator, Laws
-from gapkernel.kernels.expected_rbf import median_rows
+from gapkernel.kernels.width import median_rows
 from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.part_by_part import parts_of
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts
@@ -56,7 +56,7 @@ class SampledDensity(KernelEstimator):
                 f"rows to fit it to, or use density=gapkernel.density.Gaussian()."
             )
         rows = self._condition(density.fit(parts), table)
-        return Laws(density, kernel.resolve(density, rows), rows)
+        return Laws(density, kernel.resolve(density.moments(), rows), rows)
 
     def _table(self, X) -> Table:
         """New rows, checked."""

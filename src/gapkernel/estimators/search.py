@@ -28,7 +28,7 @@ from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.kernels import Kernel
-from gapkernel.kernels.base import Rows
+from gapkernel.rows import Rows
 from gapkernel.solvers.base import Solver
 from gapkernel.tables import Table
 from gapkernel.tables.takes_gaps import copy_columns
@@ -177,7 +177,7 @@ class Search:
         candidate = self._candidate(settings)
         self._prepare([candidate], [self.all_rows, *self.folds])
         density, rows, _ = self.all_rows.shared[candidate.density]
-        return Laws(density, candidate.estimator._kernel().resolve(density, rows), rows)
+        return Laws(density, candidate.estimator._kernel().resolve(density.moments(), rows), rows)
 
     def fit(self, settings: Settings, *, calibrate: bool = False) -> KernelMachine:
         """The estimator with these settings, fitted to all rows, its intervals calibrated by the splits if asked."""
@@ -265,7 +265,7 @@ class Search:
 def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Kernel], Any, Any]:
     """Kernels that differ by their width only, their Gram matrices, and their matrices from test to training rows."""
     density, rows, new_rows = shared
-    kernels = [estimator._kernel().resolve(density, rows) for estimator in estimators]
+    kernels = [estimator._kernel().resolve(density.moments(), rows) for estimator in estimators]
     widths = [width_of(kernel, estimator) for kernel, estimator in zip(kernels, estimators, strict=True)]
     if len(kernels) > 1 and None not in widths:
         return kernels, kernels[0].over_widths(widths, rows), kernels[0].over_widths(widths, new_rows, rows)

@@ -11,9 +11,10 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.base import KernelMachine, resolve_kernel
+from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals
 from gapkernel.estimators.search import Search, width_of
+from gapkernel.kernels import make_kernel
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
@@ -100,7 +101,7 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
         """The parameter that holds the kernel's width, with its candidates; nothing without a width."""
         estimator, gammas = search.estimator, self.gammas
         name = "gamma" if isinstance(estimator.kernel, str) else "kernel__gamma"
-        if "gamma" not in resolve_kernel(estimator.kernel, estimator.gamma).get_params(deep=False):
+        if "gamma" not in make_kernel(estimator.kernel, estimator.gamma).get_params(deep=False):
             return {}
         truth = any(isinstance(value, bool | np.bool_) for value in np.ravel(np.asarray(gammas, dtype=object)))
         if isinstance(gammas, int | np.integer) and gammas >= 1 and not truth:

@@ -101,13 +101,13 @@ class KernelMethod(Method):
         rows, others = density.condition(X), density.condition(new)
 
         def matrices(setting):
-            kernel = self._kernel(setting).resolve(density, rows)
+            kernel = self._kernel(setting).resolve(density.moments(), rows)
             return [(kernel.gram(rows), kernel.cross(others, rows))]
 
         return _svm_predictions(matrices, self.parameters, y, settings)
 
     def _density(self):
-        return Gaussian(tol=EM_TOLERANCE) if self.kernel.laws == "gaussian" else Marginals()
+        return Gaussian(tol=EM_TOLERANCE) if self.kernel.compares("gaussian") else Marginals()
 
     def _kernel(self, setting: Setting) -> Kernel:
         return self.kernel(**self.fixed, **{name: setting[name] for name in self.parameters})

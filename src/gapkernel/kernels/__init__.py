@@ -1,8 +1,7 @@
 """Kernels: how alike two laws are."""
 
-from gapkernel.kernels.algebra import OnColumns, Product, Scaled, Sum
 from gapkernel.kernels.anisotropic_rbf import AnisotropicRBF
-from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
 from gapkernel.kernels.completion_kernel import CompletionKernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
@@ -11,8 +10,10 @@ from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
 from gapkernel.kernels.karma import Karma
 from gapkernel.kernels.missingness import Missingness
 from gapkernel.kernels.monte_carlo import MonteCarlo
+from gapkernel.kernels.names import KERNELS, make_kernel
 
 __all__ = [
+    "KERNELS",
     "AnisotropicRBF",
     "CompletionKernel",
     "ExpectedLinear",
@@ -28,4 +29,5 @@ __all__ = [
     "Scaled",
     "Sum",
     "UnscaledExpectedRBF",
+    "make_kernel",
 ]

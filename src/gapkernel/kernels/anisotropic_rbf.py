@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.moments.covariance_sums import covariance_sums
 from gapkernel.compute.pairs.expected_rbf_gradient import length_scale_sums
-from gapkernel.kernels.expected_rbf import ExpectedRBF, _gamma_of
-from gapkernel.rows import GaussianRows
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.width import POSITIVE, scale_gamma, unresolved
+from gapkernel.rows import Moments, Rows
 
 
 class AnisotropicRBF(ExpectedRBF):
@@ -35,40 +37,44 @@ class AnisotropicRBF(ExpectedRBF):
            [0.995, 1.   ]])
     """
 
+    _parameter_constraints: ClassVar[dict] = {"length_scale": [POSITIVE, StrOptions({"scale"}), "array-like"]}
+
     def __init__(self, length_scale="scale"):
         self.length_scale = length_scale
 
-    def resolve(self, density, rows: GaussianRows) -> AnisotropicRBF:
-        kernel = clone(self)
-        if isinstance(self.length_scale, str):
-            kernel.length_scale = float((2.0 * _gamma_of(self.length_scale, density, rows)) ** -0.5)
-        kernel._factors(rows.n_features)
-        return kernel
+    def inverse_width(self) -> float:
+        """1/2: the width is in the length scales."""
+        return 0.5
 
-    def gram_and_sums(self, rows: GaussianRows) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    def metric_root(self, n_features: int) -> np.ndarray:
+        return np.diag(self._factors(n_features))
+
+    def gram_and_sums(self, rows: Rows) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """The Gram matrix K, and a function of symmetric weights W that returns, for each column k,
         sum_ij W_ij dK_ij / d log l_k: all that a gradient in the length scales needs."""
-        engine = self._engine(rows.dense, None)
+        engine = self._engine(self.accept(rows).dense, None)
         gram = engine.matrix()
         np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
         return gram, lambda weights: length_scale_sums(engine, weights * gram)
 
-    def covariance_sums(self, left: GaussianRows, right: GaussianRows, vectors, matrix) -> np.ndarray:
+    def covariance_sums(self, left: Rows, right: Rows, vectors, matrix) -> np.ndarray:
         """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the
         rows of ``right`` varies with what is missing in x. ``vectors`` is a function that returns the v of a row of
         ``left``, one v_i in each column."""
         left, right = self._in_metric(left.dense), self._in_metric(right.dense)
-        return covariance_sums(left, right, self._number(), vectors, matrix)
+        return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
 
-    def _in_metric(self, rows: GaussianRows) -> GaussianRows:
+    def _in_metric(self, rows: Rows) -> Rows:
         return rows.scale(self._factors(rows.n_features))
 
-    def _number(self) -> float:
-        return 0.5
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        if isinstance(self.length_scale, str):
+            self.length_scale = float((2.0 * scale_gamma(moments)) ** -0.5)
+        self._factors(rows.n_features)
 
     def _factors(self, n_features: int) -> np.ndarray:
         if isinstance(self.length_scale, str):
-            raise ValueError(f"length_scale={self.length_scale!r} is found from data: use kernel.resolve first.")
+            raise unresolved("length_scale", self.length_scale)
         scales = np.asarray(self.length_scale, dtype=np.float64)
         if scales.shape not in ((), (n_features,)) or not (np.all(scales > 0) and np.isfinite(scales).all()):
             raise ValueError(

@@ -1,23 +1,30 @@
-"""What every kernel on laws can do."""
+"""What every kernel on laws can do, and what operators make of kernels: sums, products, multiples, some columns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
+from gapkernel.rows import Moments, Rows
+
+GAUSSIAN = frozenset({"gaussian", "factor"})
+MIXTURES = GAUSSIAN | {"mixture", "atoms"}
+ALL_KINDS = MIXTURES | {"marginal"}
+"""Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
 
 SMALL_BLOCK = 16
 """Rows of the square blocks whose diagonals are computed for want of a formula."""
 
-Rows = Any
-"""A batch of laws; each kernel says which kind it compares."""
+
+class NoClosedForm(NotImplementedError, ValueError):
+    """A kernel has no formula for what an estimator needs; the message says what to use instead."""
 
 
 class Kernel(BaseEstimator, ABC):
@@ -27,58 +34,61 @@ class Kernel(BaseEstimator, ABC):
     itself in the same draw, K_ii = E k(x_i, x_i). `cross` pairs two batches and always treats their rows as
     independent, even when both are the same object. Off the diagonal they agree.
 
-    A subclass writes `_cross` and `diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
-    `_gram_variance` where they have a closed form.
+    A subclass writes `_cross` and `_diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
+    `_gram_variance` where they have a closed form; `_resolve` if a parameter may be a word.
     """
 
-    laws = "gaussian"
-    """The kind of laws that the kernel compares."""
+    kinds: ClassVar[frozenset[str]] = GAUSSIAN
+    """The kinds of rows that the kernel compares."""
 
-    mixtures = False
-    """Whether it also compares mixtures of such laws."""
+    _parameter_constraints: ClassVar[dict] = {}
 
     def compares(self, kind: str) -> bool:
-        """Whether the kernel is defined for laws of this kind."""
-        return kind == self.laws or (kind == "mixture" and self.mixtures)
+        """Whether the kernel is defined for rows of this kind."""
+        return kind in self.kinds
 
-    def _check_gaussian(self, rows: Rows) -> None:
-        if rows.kind != "gaussian":
-            raise NotImplementedError(f"This needs Gaussian laws, but {rows.kind} ones were given.")
+    def accept(self, rows: Rows) -> Rows:
+        """The laws that the kernel looks at, or an error for rows and parameters that it cannot take."""
+        self._validate_params()
+        if not self.compares(rows.kind):
+            raise ValueError(
+                f"{self!r} compares {' or '.join(sorted(self.kinds))} laws, but these rows have {rows.kind} ones. "
+                f"Use density='auto', which suits the kernel, or kernels.MonteCarlo, which takes laws of any kind."
+            )
+        return self._looked_at(rows)
 
-    def resolve(self, density, rows: Rows) -> Kernel:
+    def resolve(self, moments: Moments | None, rows: Rows) -> Kernel:
         """This kernel with numbers in place of words such as ``gamma="scale"``."""
-        return clone(self)
+        kernel = clone(self)
+        kernel._resolve(moments, kernel.accept(rows))
+        return kernel
 
     def gram(self, rows: Rows) -> np.ndarray:
         """Kernel matrix of one batch, (n, n)."""
+        rows = self.accept(rows)
         check_fits((len(rows), len(rows)), "The Gram matrix")
         matrix = self._gram(rows)
         uncertain = np.flatnonzero(~rows.complete)
-        matrix[uncertain, uncertain] = self.diag(rows)[uncertain]  # the same draw on both sides
+        matrix[uncertain, uncertain] = self._diag(rows)[uncertain]  # the same draw on both sides
         return matrix
 
     def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
-        _check_widths(left, right)
+        left, right = self._pair(left, right)
         check_fits((len(left), len(right)), "The kernel matrix")
         return self._cross(left, right)
 
+    def diag(self, rows: Rows) -> np.ndarray:
+        """E k(x_i, x_i) for each row, the diagonal of `gram`."""
+        return self._diag(self.accept(rows))
+
     def dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
-        _check_widths(left, right)
-        return self._dot(left, right, coefficients)
+        return self._dot(*self._pair(left, right), coefficients)
 
     def self_cross(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
-        blocks = (rows.take(slice(i, i + SMALL_BLOCK)) for i in range(0, len(rows), SMALL_BLOCK))
-        return np.concatenate([np.diag(self._cross(block, block)) for block in blocks] or [np.empty(0)])
-
-    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
-        out = np.empty((len(left), coefficients.shape[1]))
-        for i in range(0, len(left), block):
-            out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
-        return out
+        return self._self_cross(self.accept(rows))
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         """This kernel with each of several values of ``gamma``: ``gram(left)``, or ``cross(left, right)``.
@@ -90,52 +100,84 @@ class Kernel(BaseEstimator, ABC):
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
 
-    @abstractmethod
-    def diag(self, rows: Rows) -> np.ndarray:
-        """E k(x_i, x_i) for each row, the diagonal of `gram`."""
-
-    @abstractmethod
-    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        """`cross`, after the checks."""
-
-    def _gram(self, rows: Rows) -> np.ndarray:
-        return self._cross(rows, rows)
-
     def variance(self, left: Rows, right: Rows) -> np.ndarray:
         """Var k(x, y) over independent draws of the two rows, (n_left, n_right)."""
-        _check_widths(left, right)
+        left, right = self._pair(left, right)
         check_fits((len(left), len(right)), "The variance matrix")
         return self._variance(left, right)
 
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
-
     def gram_variance(self, rows: Rows) -> np.ndarray:
         """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
+        rows = self.accept(rows)
         check_fits((len(rows), len(rows)), "The variance matrix")
         return self._gram_variance(rows)
 
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        raise NotImplementedError(f"The variance of {self!r} has no closed form here.")
-
     def column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
         """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
-        raise NotImplementedError(f"The column covariances of {self!r} have no closed form here.")
+        return self._column_covariances(self.accept(rows))
+
+    @abstractmethod
+    def _diag(self, rows: Rows) -> np.ndarray:
+        """`diag`, after the checks; so for all verbs below."""
+
+    @abstractmethod
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray: ...
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        """As `gram`, with anything on the diagonal of uncertain rows."""
+        return self._cross(rows, rows)
+
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
+        out = np.empty((len(left), coefficients.shape[1]))
+        for i in range(0, len(left), block):
+            out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
+        return out
+
+    def _self_cross(self, rows: Rows) -> np.ndarray:
+        blocks = (rows.take(slice(i, i + SMALL_BLOCK)) for i in range(0, len(rows), SMALL_BLOCK))
+        return np.concatenate([np.diag(self._cross(block, block)) for block in blocks] or [np.empty(0)])
+
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
+        raise self._no_closed_form("variance")
+
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
+        raise self._no_closed_form("variance")
+
+    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
+        raise self._no_closed_form("covariance of the columns")
+
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        """Put numbers in place of words, and refuse parameters that do not go with the rows."""
+
+    def _looked_at(self, rows: Rows) -> Rows:
+        """What the kernel sees of rows that it can compare."""
+        return rows.unmasked
+
+    def _columns(self, n_features: int) -> np.ndarray:
+        """The columns that the kernel looks at, as a mask."""
+        return np.ones(n_features, bool)
+
+    def _pair(self, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+        if left.n_features != right.n_features:
+            raise ValueError(
+                f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same."
+            )
+        return self.accept(left), self.accept(right)
+
+    def _no_closed_form(self, what: str) -> NoClosedForm:
+        return NoClosedForm(
+            f"The {what} of {self!r} has no closed form here. Kernels 'rbf', 'genrbf' and 'linear' have."
+        )
 
     def on(self, columns) -> Kernel:
         """This kernel on some columns only."""
-        from gapkernel.kernels.algebra import OnColumns
-
         return OnColumns(self, columns)
 
     def __add__(self, other) -> Kernel:
-        from gapkernel.kernels.algebra import Sum
-
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other) -> Kernel:
-        from gapkernel.kernels.algebra import Product, Scaled
-
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
@@ -143,6 +185,200 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
-def _check_widths(left: Rows, right: Rows) -> None:
-    if left.n_features != right.n_features:
-        raise ValueError(f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same.")
+class OnColumns(Kernel):
+    """A kernel that looks at some columns only.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that compares the laws of these columns.
+    columns : sequence of int
+        The numbers of the columns.
+    """
+
+    def __init__(self, kernel, columns):
+        self.kernel = kernel
+        self.columns = columns
+
+    @property
+    def kinds(self) -> frozenset[str]:  # type: ignore[override]
+        """Those of the kernel inside."""
+        return self.kernel.kinds
+
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        some = None if moments is None else moments.take(self._indices(rows.n_features))
+        self.kernel = self.kernel.resolve(some, self._part(rows))
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return self._factor() * self.kernel._diag(self._part(rows))
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._factor() * self.kernel._cross(self._part(left), self._part(right))
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        return self._factor() * self.kernel._gram(self._part(rows))
+
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return self._factor() * self.kernel._dot(self._part(left), self._part(right), coefficients)
+
+    def _self_cross(self, rows: Rows) -> np.ndarray:
+        return self._factor() * self.kernel._self_cross(self._part(rows))
+
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._factor() ** 2 * self.kernel._variance(self._part(left), self._part(right))
+
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
+        return self._factor() ** 2 * self.kernel._gram_variance(self._part(rows))
+
+    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
+        square = self._factor() ** 2
+        for shared, own in self.kernel._column_covariances(self._part(rows)):
+            yield ColumnCovariance(square * shared, square * own)
+
+    def _factor(self) -> float:
+        return 1.0
+
+    def _part(self, rows: Rows) -> Rows:
+        return rows.columns(self._indices(rows.n_features))
+
+    def _columns(self, n_features: int) -> np.ndarray:
+        mask = np.zeros(n_features, bool)
+        mask[self._indices(n_features)] = True
+        return mask
+
+    def _indices(self, n_features: int) -> np.ndarray:
+        indices = np.asarray(self.columns)
+        if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
+            raise ValueError(f"columns must be a list of column numbers, got {self.columns!r}.")
+        outside = indices[(indices < 0) | (indices >= n_features)]
+        if outside.size or len(np.unique(indices)) < len(indices) or not indices.size:
+            raise ValueError(f"columns must be distinct numbers from 0 to {n_features - 1}, got {indices.tolist()}.")
+        return indices
+
+
+class Scaled(OnColumns):
+    """A kernel times a positive number.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is multiplied.
+    factor : float, default=1.0
+        The number.
+    """
+
+    def __init__(self, kernel, factor=1.0):
+        self.kernel = kernel
+        self.factor = factor
+
+    def _factor(self) -> float:
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
+        return self.factor
+
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        self._factor()
+        self.kernel = self.kernel.resolve(moments, rows)
+
+    def _part(self, rows: Rows) -> Rows:
+        return rows
+
+    def _columns(self, n_features: int) -> np.ndarray:
+        return self.kernel._columns(n_features)
+
+
+class Sum(Kernel):
+    """The sum of two kernels. Expectations add, so a sum is always exact.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels.
+    """
+
+    def __init__(self, left, right):
+        self.left = left
+        self.right = right
+
+    @property
+    def kinds(self) -> frozenset[str]:  # type: ignore[override]
+        """Those that both kernels compare."""
+        common = self.left.kinds & self.right.kinds
+        if not common:
+            raise ValueError(
+                f"{self.left!r} compares {' or '.join(sorted(self.left.kinds))} laws and {self.right!r} "
+                f"{' or '.join(sorted(self.right.kinds))} ones: they cannot be combined."
+            )
+        return common
+
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return self.left._diag(rows) + self.right._diag(rows)
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return self.left._cross(left, right) + self.right._cross(left, right)
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        return self.left._gram(rows) + self.right._gram(rows)
+
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return self.left._dot(left, right, coefficients) + self.right._dot(left, right, coefficients)
+
+    def _columns(self, n_features: int) -> np.ndarray:
+        return self.left._columns(n_features) | self.right._columns(n_features)
+
+
+class Product(Sum):
+    """The product of two kernels on separate columns whose gaps are independent.
+
+    The expectation of a product is the product of the expectations only for independent factors. So both
+    factors must name their columns (`Kernel.on`), share none, and no row may have gaps in one part that are
+    correlated with its gaps in the other; anything else is refused.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels.
+    """
+
+    @property
+    def kinds(self) -> frozenset[str]:  # type: ignore[override]
+        """Those that both kernels compare, and in which gaps without correlation are independent."""
+        return super().kinds - {"mixture", "atoms"}
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        self._check_independent(rows)
+        return self.left._diag(rows) * self.right._diag(rows)
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        self._check_independent(left)
+        self._check_independent(right)
+        return self.left._cross(left, right) * self.right._cross(left, right)
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        self._check_independent(rows)
+        return self.left._gram(rows) * self.right._gram(rows)
+
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return Kernel._dot(self, left, right, coefficients)
+
+    def _check_independent(self, rows: Rows) -> None:
+        if rows.complete.all():
+            return  # points: any product is exact
+        first, second = self.left._columns(rows.n_features), self.right._columns(rows.n_features)
+        shared = np.flatnonzero(first & second)
+        if shared.size:
+            raise ValueError(
+                f"Both factors of the product look at column {shared[0]}, so their expectations do not multiply. "
+                f"Give each its own columns with kernel.on([...]), or add the kernels."
+            )
+        if rows.kind == "marginal":
+            return  # the gaps of a row are independent of each other
+        for members, columns, covariance in rows.by_pattern():
+            if np.any(covariance[np.ix_(first[columns], second[columns])]):
+                raise ValueError(
+                    f"Row {members[0]} has correlated gaps in the columns of both factors, so their expectations "
+                    f"do not multiply. Add the kernels, or use one kernel over all the columns."
+                )

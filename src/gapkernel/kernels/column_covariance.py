@@ -1,7 +1,7 @@
 """Covariances inside a column of a random kernel matrix, for the linear and the RBF kernel.
 
 With rows of independent Gaussian laws, column j of the kernel matrix is the random vector
-(k(x_1, x_j), ..., k(x_n, x_j)). Its covariance matrix is what a robust machine needs to know about row j.
+(k(x_1, x_j), ..., k(x_n, x_j)). Its covariance matrix is what a robust classifier needs of row j.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarr
     """
     inverses, log_dets = _inverses(rows, gamma)
     for j in range(len(rows)):
-        gaps = np.flatnonzero(rows.gaps[rows.law[j]])
+        gaps = np.flatnonzero(rows.gaps[rows.pattern[j]])
         if not len(gaps):  # x_j is known: nothing is shared
             yield ColumnCovariance(np.zeros((len(rows), len(rows))), variances[:, j])
             continue
         away = rows.means - rows.means[j]
-        pulled = np.einsum("nij,nj->ni", inverses[rows.law], away)  # B_i (m_i - m_j)
-        base = log_scale + log_scale[j] - 0.5 * log_dets[rows.law] - gamma * np.einsum("ij,ij->i", away, pulled)
+        pulled = np.einsum("nij,nj->ni", inverses[rows.pattern], away)  # B_i (m_i - m_j)
+        base = log_scale + log_scale[j] - 0.5 * log_dets[rows.pattern] - gamma * np.einsum("ij,ij->i", away, pulled)
         root = _root(rows.covariance_of(j)[np.ix_(gaps, gaps)])
         curvatures = root.T @ inverses[:, gaps[:, None], gaps] @ root
-        shared = shared_covariance(rows.law, base, pulled[:, gaps] @ root, curvatures, gamma)
+        shared = shared_covariance(rows.pattern, base, pulled[:, gaps] @ root, curvatures, gamma)
         shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
         yield _completed(shared, variances[:, j])
 
@@ -71,14 +71,14 @@ def _completed(shared: np.ndarray, variances: np.ndarray) -> ColumnCovariance:
 
 
 def _inverses(rows: GaussianRows, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    """(I + 2 gamma Sigma)^-1 and log |I + 2 gamma Sigma| of each law."""
+    """(I + 2 gamma Sigma)^-1 and log |I + 2 gamma Sigma| of each pattern."""
     inverses = np.tile(np.eye(rows.n_features), (len(rows.gaps), 1, 1))
     log_dets = np.zeros(len(rows.gaps))
     for members, gaps, covariance in rows.by_pattern():
         matrix = np.eye(len(gaps)) + 2.0 * gamma * covariance
-        law = rows.law[members[0]]
-        inverses[law][np.ix_(gaps, gaps)] = np.linalg.inv(matrix)
-        log_dets[law] = np.linalg.slogdet(matrix)[1]
+        pattern = rows.pattern[members[0]]
+        inverses[pattern][np.ix_(gaps, gaps)] = np.linalg.inv(matrix)
+        log_dets[pattern] = np.linalg.slogdet(matrix)[1]
     return inverses, log_dets
 
 

@@ -2,26 +2,65 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.factor import FactorEngine, factor_log_det
-from gapkernel.compute.pairs.mixture import MixtureEngine, mixture_log_norm
+from gapkernel.compute.pairs.mixture import Components, MixtureEngine, mixture_log_norm
 from gapkernel.compute.pairs.side import row_log_det
-from gapkernel.rows import FactorRows, MixtureRows
+from gapkernel.rows import GaussianRows, Rows
+
+ENGINES = {
+    ("gaussian", "gaussian"): "dense",
+    ("gaussian", "factor"): "dense",
+    ("gaussian", "mixture"): "components",
+    ("gaussian", "atoms"): "components",
+    ("factor", "factor"): "factor",
+    ("factor", "mixture"): "components",
+    ("factor", "atoms"): "components",
+    ("mixture", "mixture"): "components",
+    ("mixture", "atoms"): "components",
+    ("atoms", "atoms"): "components",
+}
+"""The engine for two kinds of rows, in either order."""
 
 
-def expected_rbf(left, right, gamma, scale_left, scale_right):
-    """The engine for these laws: mixtures, laws of the same few factors, or any Gaussian laws."""
+def expected_rbf(left: Rows, right: Rows | None, gamma, scale_left, scale_right):
+    """The engine for the expected RBF of these laws; ``right=None`` pairs a batch with itself."""
     other = left if right is None else right
-    if isinstance(left, MixtureRows) or isinstance(other, MixtureRows):
-        return MixtureEngine(left, right, gamma, scale_left, scale_right)
-    if isinstance(left, FactorRows) and left.same_factors(other):
+    name = ENGINES.get((left.kind, other.kind)) or ENGINES[other.kind, left.kind]
+    if name == "components":
+        there = None if right is None else components_of(right)
+        return MixtureEngine(components_of(left), there, gamma, scale_left, scale_right)
+    if name == "factor" and left.same_factors(other):  # type: ignore[attr-defined]
         return FactorEngine(left, right, gamma, scale_left, scale_right)
     return ExpectedRBFEngine(left.dense, None if right is None else right.dense, gamma, scale_left, scale_right)
 
 
-def log_norm(rows, gamma):
-    """log kappa_i = log E k(x_i, x_i') for an independent copy of each row, -1/2 log |I + 4 gamma Sigma_i|."""
-    if isinstance(rows, MixtureRows):
-        return mixture_log_norm(rows, gamma)
-    log_det = factor_log_det if isinstance(rows, FactorRows) else row_log_det
-    return -0.5 * log_det(rows, 2.0 * gamma)
+def log_norm(rows: Rows, gamma) -> np.ndarray:
+    """log kappa_i = log E k(x_i, x_i') for an independent copy of a row; -1/2 log |I + 4 gamma Sigma_i| if Gaussian."""
+    if rows.kind == "factor":
+        return -0.5 * factor_log_det(rows, 2.0 * gamma)
+    if rows.kind == "gaussian":
+        return -0.5 * row_log_det(rows, 2.0 * gamma)
+    return mixture_log_norm([(weight, _gaussian(laws)) for weight, laws in rows.components()], gamma)
+
+
+def components_of(rows: Rows) -> Components:
+    """All components of positive weight as one batch, sorted by row."""
+    weights, batches = zip(*((weight, _gaussian(laws)) for weight, laws in rows.components()), strict=True)
+    weights = np.column_stack(weights)
+    owner, component = np.nonzero(weights)
+    if len(batches) == 1:
+        return Components(batches[0], owner, np.log(weights[:, 0]), len(rows))
+    offset = np.cumsum([0, *(len(batch.gaps) for batch in batches)])
+    means = np.array([batch.means for batch in batches])[component, owner]
+    pattern = np.array([batch.pattern + offset[a] for a, batch in enumerate(batches)])[component, owner]
+    gaps = np.concatenate([batch.gaps for batch in batches])
+    covariance = np.concatenate([batch.covariance for batch in batches])
+    batch = GaussianRows(means, pattern, gaps, covariance)
+    return Components(batch, owner, np.log(weights[owner, component]), len(rows))
+
+
+def _gaussian(rows: Rows) -> GaussianRows:
+    return GaussianRows.certain(rows.means) if rows.kind == "atoms" else rows.dense

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gapkernel.kernels.base import Kernel, Rows
+from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
+from gapkernel.rows import GaussianRows, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +51,27 @@ class FourierMap:
         root = kernel.metric_root(len(centre))
         waves = (_orthogonal if orthogonal else _independent)((n_components + 1) // 2, len(root), random)
         phase = random.uniform(0.0, 2.0 * np.pi) if n_components % 2 else 0.0
-        return cls(kernel, np.sqrt(2.0 * kernel.gamma) * waves @ root, centre, n_components, phase)  # w'(Rx) = (R'w)'x
+        return cls(
+            kernel, np.sqrt(2.0 * kernel.inverse_width()) * waves @ root, centre, n_components, phase
+        )  # w'(Rx) = (R'w)'x
 
     def __call__(self, rows: Rows) -> np.ndarray:
         """The features of each row, (n_rows, n_components): all cosines, then all sines."""
         return self._waves(rows) * np.exp(self.kernel.log_scale(rows))[:, None]
 
     def _waves(self, rows: Rows) -> np.ndarray:
-        if hasattr(rows, "components"):  # a mixture of laws: its mean wave is the mixture of theirs
-            parts = zip(np.transpose(rows.weights), rows.components, strict=True)
-            return np.sum([weight[:, None] * self._waves(component) for weight, component in parts], axis=0)
+        """The mean wave of a mixture is the mixture of its components' waves."""
+        (weight, laws), *others = rows.components()
+        total = self._damped(laws)
+        if not others:
+            return total
+        total *= weight[:, None]
+        for weight, laws in others:
+            total += weight[:, None] * self._damped(laws)
+        return total
+
+    def _damped(self, rows: Rows) -> np.ndarray:
+        """Waves of single laws, damped by their covariances."""
         n_cosines, n_sines = len(self.frequencies), self.n_components // 2
         damping = rows.quadratic(self.frequencies)
         damping *= -0.5
@@ -79,22 +91,20 @@ class FourierMap:
 
         With B = I + 4 gamma S, a wave and its sine have variance
         |B|^(-1/2) (1 + exp(-4 gamma delta' B^-1 delta)) / 2 - K^2, a wave with a random phase |B|^(-1/2) / 2 more;
-        both times the scales of genRBF. There is none for rows of a mixture.
+        both times the scales of genRBF. It holds for Gaussian laws only.
         """
-        if any(hasattr(rows, "components") for rows in (left, right)):
-            raise NotImplementedError(
-                "standard_error is known for rows that are Gaussian, not for those of a GaussianMixture."
-            )
-        origin = [replace(rows, means=0.0 * rows.means) for rows in (left, right)]
-        stretched = [replace(rows, means=np.sqrt(2.0) * rows.means) for rows in (left, right)]
-        still = self._squared_gamma(*origin)
-        paired = 0.5 * (still + self._squared_gamma(*stretched)) - self.kernel.cross(left, right) ** 2
+        left, right = left.dense, right.dense
+        origin, stretched = ([_moved(rows, by) for rows in (left, right)] for by in (0.0, np.sqrt(2.0)))
+        still = self.kernel.squared_mean(*origin)
+        paired = 0.5 * (still + self.kernel.squared_mean(*stretched)) - self.kernel.cross(left, right) ** 2
         pairs, single = divmod(self.n_components, 2)
         variance = (4 * pairs * paired + single * (paired + 0.5 * still)) / self.n_components**2
         return np.sqrt(np.maximum(variance, 0.0))
 
-    def _squared_gamma(self, left: Rows, right: Rows) -> np.ndarray:
-        return self.kernel._engine(left, right, 2.0).matrix()
+
+def _moved(rows: GaussianRows, by: float) -> GaussianRows:
+    """The laws with their means multiplied."""
+    return replace(rows, means=by * rows.means)
 
 
 def _independent(n: int, d: int, random) -> np.ndarray:

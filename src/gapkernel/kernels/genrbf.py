@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import cholesky, pinvh
-from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
 
+from gapkernel.kernels.engines import log_norm
 from gapkernel.kernels.expected_rbf import ExpectedRBF
-from gapkernel.rows import GaussianRows
+from gapkernel.kernels.width import median_gamma, scale_gamma, unresolved
+from gapkernel.rows import Moments, Rows
 
 
 class GenRBF(ExpectedRBF):
@@ -22,8 +26,9 @@ class GenRBF(ExpectedRBF):
     Parameters
     ----------
     gamma : float, "scale" or "median", default="scale"
-        Inverse width. "scale" is 1 / (n_features * variance of the data) as in scikit-learn, the variance measured
-        in the metric; for "mahalanobis" that is 1 / n_features.
+        Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, measured in the metric:
+        1 / (n_features * variance of the data) without one, as in scikit-learn, and 1 / n_features for "mahalanobis"
+        (less if the covariance is singular). "median" is 1 / the median squared distance between the rows' means.
     metric : None, "mahalanobis" or ndarray of shape (n_features, n_features), default=None
         W in (x - y)' W (x - y), positive semi-definite. None is the identity, "mahalanobis" the inverse of
         the density's covariance (the whitened form of the paper's code).
@@ -40,51 +45,53 @@ class GenRBF(ExpectedRBF):
            [0.9505, 1.    ]])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        **ExpectedRBF._parameter_constraints,
+        "metric": [None, StrOptions({"mahalanobis"}), "array-like"],
+    }
+
     def __init__(self, gamma="scale", metric=None):
         super().__init__(gamma)
         self.metric = metric
 
-    def resolve(self, density, rows: GaussianRows) -> GenRBF:
-        metric, gamma = self.metric, self.gamma
-        if isinstance(metric, str):
-            if metric != "mahalanobis":
-                raise ValueError(f"metric must be None, 'mahalanobis' or a matrix, got {metric!r}.")
-            scale = np.sqrt(np.where(density.variances_ > 0, density.variances_, 1.0))
-            # in units of standard deviations, so that no column is cut off for its units
-            metric = pinvh(density.covariance_ / np.outer(scale, scale)) / np.outer(scale, scale)
-        if metric is not None and gamma == "scale":
-            gamma = _scale_in_metric(metric, self.metric, density)
-        resolved = clone(self).set_params(gamma=gamma, metric=metric)
-        words = ExpectedRBF(gamma).resolve(density, resolved._in_metric(rows))
-        return resolved.set_params(gamma=words.gamma)
-
-    def self_cross(self, rows: GaussianRows) -> np.ndarray:
-        return np.ones(len(rows))
-
     def metric_root(self, n_features: int) -> np.ndarray:
         return np.eye(n_features) if self.metric is None else _root(self.metric, n_features)
 
-    def _log_scale(self, rows: GaussianRows) -> np.ndarray:
-        return -0.5 * self._log_norm(rows, self._number())  # / sqrt(kappa_i): (5)
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        whiten = isinstance(self.metric, str)
+        if whiten:
+            if moments is None:
+                raise unresolved("metric", self.metric)
+            scale = np.sqrt(np.where(moments.variances > 0, moments.variances, 1.0))
+            # in units of standard deviations, so that no column is cut off for its units
+            self.metric = pinvh(moments.covariance / np.outer(scale, scale)) / np.outer(scale, scale)
+            moments = Moments(moments.mean, moments.covariance.diagonal(), moments.covariance)
+        mapped = self._in_metric(rows)
+        if isinstance(self.gamma, str):
+            metric = None if self.metric is None else np.asarray(self.metric)
+            word_is_scale = self.gamma == "scale"
+            self.gamma = (
+                scale_gamma(moments, metric, about_means=whiten) if word_is_scale else median_gamma(mapped.means)
+            )
 
-    def _in_metric(self, rows: GaussianRows) -> GaussianRows:
-        return rows if self.metric is None else rows.map(self.metric_root(rows.n_features))
+    def _self_cross(self, rows: Rows) -> np.ndarray:
+        return np.ones(len(rows))
 
+    def _log_scale(self, rows: Rows) -> np.ndarray:
+        return -0.5 * log_norm(rows, self.inverse_width())  # / sqrt(kappa_i): (5)
 
-def _scale_in_metric(metric: np.ndarray, given, density) -> float:
-    """gamma="scale" with distances measured by the metric W: 1 / (tr W Sigma + m'Wm), m the means less their mean."""
-    if isinstance(given, str):
-        return 1.0 / len(density.mean_)
-    covariance = density.covariance_ - np.diag(density.covariance_.diagonal() - density.variances_)
-    between = density.mean_ - density.mean_.mean()
-    spread = np.sum(metric * covariance) + between @ metric @ between
-    return float(1.0 / spread) if spread > 0 else 1.0
+    def _in_metric(self, rows: Rows) -> Rows:
+        if self.metric is None:
+            return rows
+        root = self.metric_root(rows.n_features)
+        diagonal = root.diagonal()
+        return rows.scale(diagonal) if np.array_equal(root, np.diag(diagonal)) else rows.map(root)
 
 
 def _root(metric, n_features: int) -> np.ndarray:
     """R with R'R = metric."""
     if isinstance(metric, str):
-        raise ValueError(f"metric={metric!r} comes from the density: use kernel.resolve(density, rows) first.")
+        raise unresolved("metric", metric)
     metric = np.asarray(metric, dtype=np.float64)
     if metric.shape != (n_features, n_features):
         raise ValueError(f"metric must have shape {(n_features, n_features)}, got {metric.shape}.")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+from typing import ClassVar
+
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
 from gapkernel.kernels.columns.kernels import univariate
-from gapkernel.rows import Feature, MarginalRows
+from gapkernel.rows import Feature, MarginalRows, Moments
 
 
 class HeterogeneousKernel(Kernel):
@@ -59,7 +63,14 @@ class HeterogeneousKernel(Kernel):
            [0.725, 0.725, 1.   ]])
     """
 
-    laws = "marginal"
+    kinds = frozenset({"marginal"})
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [None, Interval(Real, 0, 1, closed="neither")],
+        "kernels": [None, dict],
+        "weights": [None, "array-like"],
+        "aggregation": [StrOptions({"mean", "sum", "product"})],
+        "quadrature": [None, Interval(Integral, 1, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -82,19 +93,18 @@ class HeterogeneousKernel(Kernel):
         self.aggregation = aggregation
         self.quadrature = quadrature
 
-    def resolve(self, density, rows: MarginalRows) -> HeterogeneousKernel:
-        self._check_parameters(rows.n_features)
+    def _resolve(self, moments: Moments | None, rows: MarginalRows) -> None:  # type: ignore[override]
+        self._check_columns(rows.n_features)
         self._extensions(rows)  # a column that its kernel does not fit is refused here
-        return super().resolve(density, rows)
 
-    def diag(self, rows: MarginalRows) -> np.ndarray:
+    def _diag(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         columns = [e.same(rows.values[:, j]) for j, e in enumerate(self._extensions(rows))]
         return self._activated(self._put_together(columns, rows.n_features))
 
-    def _cross(self, left: MarginalRows, right: MarginalRows) -> np.ndarray:
+    def _cross(self, left: MarginalRows, right: MarginalRows) -> np.ndarray:  # type: ignore[override]
         return self._activated(self._pairs(left, right))
 
-    def _gram(self, rows: MarginalRows) -> np.ndarray:
+    def _gram(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         return self._activated(self._pairs(rows, None))
 
     def _pairs(self, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
@@ -150,13 +160,7 @@ class HeterogeneousKernel(Kernel):
         what = "numeric" if not feature.is_category else "ordinal" if feature.ordered else "categorical"
         return univariate(getattr(self, what), what)
 
-    def _check_parameters(self, n_features: int) -> None:
-        if self.alpha is not None and not (isinstance(self.alpha, float | int | np.number) and 0 < self.alpha < 1):
-            raise ValueError(f"alpha must be None or a number between 0 and 1, got {self.alpha!r}.")
-        if self.aggregation not in ("mean", "sum", "product"):
-            raise ValueError(f"aggregation must be 'mean', 'sum' or 'product', got {self.aggregation!r}.")
-        if self.quadrature is not None and not (isinstance(self.quadrature, int) and self.quadrature > 0):
-            raise ValueError(f"quadrature must be None or a number of nodes, got {self.quadrature!r}.")
+    def _check_columns(self, n_features: int) -> None:
         unknown = sorted(set(self.kernels or {}) - set(range(n_features)), key=str)
         if unknown:
             raise ValueError(f"kernels names column {unknown[0]!r}, but the columns are 0 to {n_features - 1}.")

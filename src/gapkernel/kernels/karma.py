@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels.base import Kernel
-from gapkernel.rows import GaussianRows
-
-FORMS = ("plain", "rbf", "featurewise")
+from gapkernel.kernels.base import ALL_KINDS, Kernel
+from gapkernel.kernels.width import WIDTH, gamma_of_spread, median_rows, scale_gamma, unresolved
+from gapkernel.rows import Moments, Rows
 
 
 class Karma(Kernel):
-    """A linear kernel that also knows which columns were observed.
+    """A linear kernel that also depends on which columns were observed.
 
     A row becomes one feature for every word s_1 ... s_k of at most ``degree`` columns: the value of the last
     column if all of them were observed, else 0. Linear functions of these features hold the truncated series
@@ -34,16 +34,16 @@ class Karma(Kernel):
     normalize : bool, default=True
         Divide by the norms of both rows, because the kernel grows like n^degree. A row with nothing observed,
         or with zeros only, keeps the kernel 0.
-    form : {"plain", "rbf", "featurewise"}, default="plain"
-        "plain" is the kernel above. "rbf" is exp(-gamma ||phi(x) - phi(y)||^2) of its features phi (after the
+    form : {"plain", "distance", "featurewise"}, default="plain"
+        "plain" is the kernel above. "distance" is exp(-gamma ||phi(x) - phi(y)||^2) of its features phi (after the
         normalisation, if any). "featurewise" puts exp(-gamma (x_l - y_l)^2) in place of x_l y_l.
     gamma : float or "scale", default="scale"
-        Inverse width of the last two forms. "scale" is 1 / the mean of k(x, x) over the training rows for
-        "rbf", and 1 / the mean variance of a column for "featurewise".
+        Inverse width of the last two forms. "scale" is 1 / the expected squared distance from the centre: that of the
+        training rows' features phi for "distance", and that of one column for "featurewise".
 
     Notes
     -----
-    Published experiments combine KARMA with an RBF kernel without saying how; "rbf" and "featurewise" are
+    Published experiments combine KARMA with an RBF kernel without saying how; "distance" and "featurewise" are
     two positive definite readings of that. Standardise the columns first: 0 is what a gap looks like.
 
     Examples
@@ -58,38 +58,48 @@ class Karma(Kernel):
            [4., 6.]])
     """
 
+    kinds = ALL_KINDS
+    _parameter_constraints: ClassVar[dict] = {
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
+        "form": [StrOptions({"plain", "distance", "featurewise"})],
+        "gamma": WIDTH,
+    }
+
     def __init__(self, degree=2, normalize=True, form="plain", gamma="scale"):
         self.degree = degree
         self.normalize = normalize
         self.form = form
         self.gamma = gamma
 
-    def resolve(self, density, rows: GaussianRows) -> Karma:
-        self._check()
-        kernel = clone(self)
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if self.form == "plain" or not isinstance(self.gamma, str):
-            return kernel
-        if self.gamma != "scale":
-            raise ValueError(f"gamma of Karma must be a positive number or 'scale', got {self.gamma!r}.")
-        spread = np.mean(density.variances_) if self.form == "featurewise" else np.mean(self._embedding_norms(rows))
-        kernel.gamma = float(1.0 / spread) if spread > 0 else 1.0
-        return kernel
+            return
+        if self.form == "featurewise":
+            self.gamma = rows.n_features * scale_gamma(moments)
+            return
+        some = rows.take(median_rows(len(rows)))
+        spread = np.mean(self._embedding_norms(some)) - np.mean(self._products(some, some))
+        self.gamma = gamma_of_spread(spread if spread > 1e-12 else 0.0)
 
-    def diag(self, rows: GaussianRows) -> np.ndarray:
-        self._check()
-        return np.ones(len(rows)) if self.form == "rbf" else self._embedding_norms(rows)
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return np.ones(len(rows)) if self.form == "distance" else self._embedding_norms(rows)
 
-    def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        self._check()
-        products = self._words(left, right)
-        if self.normalize:
-            products *= np.outer(_inverse_root(self._self_words(left)), _inverse_root(self._self_words(right)))
-        if self.form != "rbf":
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        products = self._products(left, right)
+        if self.form != "distance":
             return products
         squared = self._embedding_norms(left)[:, None] + self._embedding_norms(right) - 2.0 * products
         return np.exp(-self._number() * np.maximum(squared, 0.0))
 
-    def _words(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
+    def _products(self, left: Rows, right: Rows) -> np.ndarray:
+        """Scalar products of the features, after the normalisation."""
+        products = self._words(left, right)
+        if self.normalize:
+            products *= np.outer(_inverse_root(self._self_words(left)), _inverse_root(self._self_words(right)))
+        return products
+
+    def _words(self, left: Rows, right: Rows) -> np.ndarray:
         """<phi(x), phi(y)> = c(n) * sum over the n columns observed in both."""
         (values, seen), (others, others_seen) = _observed(left), _observed(right)
         if self.form == "featurewise":
@@ -98,14 +108,14 @@ class Karma(Kernel):
             inner = values @ others.T
         return self._word_counts(seen.astype(float) @ others_seen.T.astype(float)) * inner
 
-    def _self_words(self, rows: GaussianRows) -> np.ndarray:
+    def _self_words(self, rows: Rows) -> np.ndarray:
         """<phi(x), phi(x)> for each row."""
         values, seen = _observed(rows)
         count = seen.sum(axis=1).astype(float)
         inner = count if self.form == "featurewise" else np.einsum("ij,ij->i", values, values)
         return self._word_counts(count) * inner
 
-    def _embedding_norms(self, rows: GaussianRows) -> np.ndarray:
+    def _embedding_norms(self, rows: Rows) -> np.ndarray:
         """||phi||^2 after the normalisation: 1, or 0 for a row without a feature."""
         norms = self._self_words(rows)
         return (norms > 0).astype(float) if self.normalize else norms
@@ -117,23 +127,15 @@ class Karma(Kernel):
             total = 1.0 + n * total
         return total
 
-    def _check(self) -> None:
-        if not isinstance(self.degree, Integral) or self.degree < 1:
-            raise ValueError(f"degree of Karma must be an integer from 1 up, got {self.degree!r}.")
-        if self.form not in FORMS:
-            raise ValueError(f"form of Karma must be one of {FORMS}, got {self.form!r}.")
-
     def _number(self) -> float:
-        if self.gamma == "scale":
-            raise ValueError("gamma='scale' is found from data: use kernel.resolve(density, rows) first.")
-        if not isinstance(self.gamma, float | int | np.number) or not 0 < self.gamma < np.inf:
-            raise ValueError(f"gamma of Karma must be a positive number or 'scale', got {self.gamma!r}.")
+        if isinstance(self.gamma, str):
+            raise unresolved("gamma", self.gamma)
         return float(self.gamma)
 
 
-def _observed(rows: GaussianRows) -> tuple[np.ndarray, np.ndarray]:
+def _observed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """The values with 0 in the gaps, and where they were observed."""
-    seen = ~rows.gaps[rows.law]
+    seen = ~rows.uncertain
     return np.where(seen, rows.means, 0.0), seen
 
 

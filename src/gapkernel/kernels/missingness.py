@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.rows.masked import MaskedRows
+from gapkernel.kernels.width import WIDTH, scale_gamma
+from gapkernel.rows import Moments, Rows
 
 
 class Missingness(BaseEstimator):
     """A kernel on which values are missing: exp(-gamma * number of columns missing in one row only).
 
-    It is the RBF kernel on indicator columns, for columns that had gaps at fit; gaps elsewhere are passed over. Give
+    It is the RBF kernel on indicator columns, for columns that had gaps at fit; gaps elsewhere are ignored. Give
     it to an estimator as ``indicator``.
 
     Parameters
     ----------
     gamma : float or "scale", default="scale"
-        "scale" is 1 / number of columns with gaps at fit.
+        Inverse width. "scale" is 1 / the expected squared distance from the centre of the indicator columns:
+        1 / (number of columns with gaps at fit * variance of all their indicators).
     rule : {"product", "sum"}, default="product"
         Whether it multiplies the other kernel, as indicator columns in an RBF kernel would, or is added to it.
 
@@ -32,6 +37,8 @@ class Missingness(BaseEstimator):
     >>> SVC(indicator=Missingness(gamma=1.0), C=10).fit(X, [1, 0, 0, 1]).predict([[0.05, np.nan]])
     array([1])
     """
+
+    _parameter_constraints: ClassVar[dict] = {"gamma": WIDTH, "rule": [StrOptions({"product", "sum"})]}
 
     def __init__(self, gamma="scale", rule="product"):
         self.gamma = gamma
@@ -55,43 +62,39 @@ class Masked(Kernel):
         self.columns = columns
 
     @property
-    def laws(self) -> str:  # type: ignore[override]
-        """The kind of laws that the kernel compares."""
-        return self.kernel.laws
+    def kinds(self) -> frozenset[str]:  # type: ignore[override]
+        """Those of the kernel inside."""
+        return self.kernel.kinds
 
-    @property
-    def mixtures(self) -> bool:  # type: ignore[override]
-        """As the kernel inside."""
-        return self.kernel.mixtures
-
-    def resolve(self, density, rows: MaskedRows) -> Masked:
-        columns = rows.missing.any(axis=0)
-        indicator = clone(self.indicator)
-        if indicator.rule not in ("product", "sum"):
-            raise ValueError(f"indicator: rule must be 'product' or 'sum', got {indicator.rule!r}.")
-        if isinstance(indicator.gamma, str) and indicator.gamma == "scale":
-            indicator.gamma = 1.0 / max(1, int(columns.sum()))
-        if not (isinstance(indicator.gamma, float | int | np.number) and 0 < indicator.gamma < np.inf):
-            raise ValueError(f"indicator: gamma must be a positive number or 'scale', got {indicator.gamma!r}.")
-        return Masked(self.kernel.resolve(density, rows.rows), indicator, columns)
-
-    def over_widths(self, gammas, left: MaskedRows, right: MaskedRows | None = None) -> np.ndarray:
-        values = self.kernel.over_widths(gammas, left.rows, None if right is None else right.rows)
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        values = self.kernel.over_widths(gammas, left, right)
         return self._joined(values, self._alike(left, left if right is None else right))
 
-    def diag(self, rows: MaskedRows) -> np.ndarray:
-        return self._joined(self.kernel.diag(rows.rows), np.ones(len(rows)))
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        self.kernel = self.kernel.resolve(moments, rows)
+        self.columns = rows.mask().any(axis=0)
+        self.indicator = clone(self.indicator)
+        self.indicator._validate_params()
+        if isinstance(self.indicator.gamma, str):
+            self.indicator.gamma = scale_gamma(Moments.of(rows.mask()[:, self.columns].astype(float)))
 
-    def _cross(self, left: MaskedRows, right: MaskedRows) -> np.ndarray:
-        return self._joined(self.kernel._cross(left.rows, right.rows), self._alike(left, right))
+    def _looked_at(self, rows: Rows) -> Rows:
+        rows.mask()  # rows without one are refused
+        return rows
 
-    def _gram(self, rows: MaskedRows) -> np.ndarray:
-        return self._joined(self.kernel._gram(rows.rows), self._alike(rows, rows))
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._diag(rows.unmasked), np.ones(len(rows)))
 
-    def _alike(self, left: MaskedRows, right: MaskedRows) -> np.ndarray:
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self._alike(left, right))
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._gram(rows.unmasked), self._alike(rows, rows))
+
+    def _alike(self, left: Rows, right: Rows) -> np.ndarray:
         if not self.columns.any():
             return np.ones((len(left), len(right)))
-        here, there = left.missing[:, self.columns].astype(float), right.missing[:, self.columns].astype(float)
+        here, there = left.mask()[:, self.columns].astype(float), right.mask()[:, self.columns].astype(float)
         return rbf_kernel(here, there, gamma=self.indicator.gamma)
 
     def _joined(self, value: np.ndarray, alike: np.ndarray) -> np.ndarray:

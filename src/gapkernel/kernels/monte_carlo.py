@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.draws.row_points import RowPoints, normal_draws
-from gapkernel.compute.draws.streams import row_keys
-from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.base import ALL_KINDS, Kernel
 from gapkernel.kernels.on_vectors import matrix_of
-from gapkernel.rows import GaussianRows
+from gapkernel.kernels.width import unresolved
+from gapkernel.rows import AtomRows, Moments, Rows
 
 TILE_BYTES = 2**25
 """Size of the kernel values that are held at a time."""
 
-SEED_RANGE = 2**32
+LAST_SEED = 2**32 - 1
 
 
 class MonteCarlo(Kernel):
-    """The mean of a kernel over draws from the laws of both rows.
+    """The mean of a kernel over draws from the laws of both rows, which may be of any kind.
 
     Every row with gaps is replaced by ``n_draws`` completions, and the completions of one row are compared with all
     completions of the other. This is the exact kernel between the laws of the completions, so the matrices are positive
@@ -31,15 +33,16 @@ class MonteCarlo(Kernel):
     Parameters
     ----------
     base : str or callable, default="rbf"
-        A name that `sklearn.metrics.pairwise.pairwise_kernels` knows, or k(X, Y) of two arrays of complete rows,
+        A name of `sklearn.metrics.pairwise.pairwise_kernels`, or k(X, Y) of two arrays of complete rows,
         (n, d) and (m, d), giving (n, m); the kernels of `sklearn.gaussian_process` are such callables.
     base_params : dict, default=None
         Parameters of a base kernel given by name, such as ``{"gamma": 0.1}``.
     n_draws : int, default=64
         Completions of a row with gaps; a power of two suits the quasi-random points best. Two rows cost the square of
         it.
-    random_state : int, default=0
-        Seed of the draws. They depend on it and on the row alone, never on the other rows of a batch.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws. They depend on it and on the row alone, never on the other rows of a batch. Anything but a
+        number becomes one in `resolve`, which estimators call in ``fit``.
 
     Notes
     -----
@@ -53,105 +56,88 @@ class MonteCarlo(Kernel):
     >>> from gapkernel.kernels import MonteCarlo
     >>> density = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     >>> rows = density.condition([[0.0, np.nan], [1.0, 1.0]])
-    >>> laplacian = MonteCarlo("laplacian", base_params={"gamma": 0.5}, n_draws=1024)
+    >>> laplacian = MonteCarlo("laplacian", base_params={"gamma": 0.5}, n_draws=1024, random_state=0)
     >>> laplacian.gram(rows).round(3)
     array([[1.   , 0.371],
            [0.371, 1.   ]])
     """
 
-    def __init__(self, base="rbf", base_params=None, n_draws=64, random_state=0):
+    kinds = ALL_KINDS
+    _parameter_constraints: ClassVar[dict] = {
+        "base": [StrOptions(set(PAIRWISE_KERNEL_FUNCTIONS)), callable],
+        "base_params": [None, dict],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "random_state": [Interval(Integral, 0, LAST_SEED, closed="both"), "random_state"],
+    }
+
+    def __init__(self, base="rbf", base_params=None, n_draws=64, random_state=None):
         self.base = base
         self.base_params = base_params
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def resolve(self, density, rows: GaussianRows) -> MonteCarlo:
-        self._check_parameters()
-        return super().resolve(density, rows)
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        if not isinstance(self.random_state, Integral):
+            self.random_state = int(check_random_state(self.random_state).randint(LAST_SEED))
 
-    def diag(self, rows: GaussianRows) -> np.ndarray:
+    def _looked_at(self, rows: Rows) -> Rows:
+        if self.base_params and not isinstance(self.base, str):
+            raise ValueError("base_params are for a base kernel given by name; a callable has its own.")
+        return super()._looked_at(rows)
+
+    def _diag(self, rows: Rows) -> np.ndarray:
         return self._same_draw(rows)[0]
 
-    def _cross(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        return self._moments(left, right, squared=False)[0]
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._mean_and_square(left, right, squared=False)[0]
 
-    def _variance(self, left: GaussianRows, right: GaussianRows) -> np.ndarray:
-        mean, square = self._moments(left, right, squared=True)
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
+        mean, square = self._mean_and_square(left, right, squared=True)
         return np.maximum(square - mean**2, 0.0)
 
-    def _gram_variance(self, rows: GaussianRows) -> np.ndarray:
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
         variance = self._variance(rows, rows)
         mean, square = self._same_draw(rows)
         np.fill_diagonal(variance, np.maximum(square - mean**2, 0.0))
         return variance
 
-    def _moments(self, left: GaussianRows, right: GaussianRows, squared: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and, if asked for, mean square of the base kernel over all pairs of completions."""
-        self._check_parameters()
+    def _mean_and_square(self, left: Rows, right: Rows, squared: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and, if ``squared``, mean square of the base kernel over all pairs of completions."""
         mean = np.empty((len(left), len(right)))
         square = np.empty_like(mean) if squared else mean
-        tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
-        others = list(self._completions(right, tile))
-        for here in self._completions(left, tile):
-            for there in others:
+        others = list(self._atoms(right))
+        for i, here in self._atoms(left):
+            for j, there in others:
                 values = self._base(here.values, there.values)
-                place = slice(*here.rows), slice(*there.rows)
-                mean[place] = _mean_over_completions(values, here.starts, there.starts)
+                mean[i, j] = _mean_over_atoms(values, here, there)
                 if squared:
-                    square[place] = _mean_over_completions(values**2, here.starts, there.starts)
+                    square[i, j] = _mean_over_atoms(values**2, here, there)
         return mean, square
 
-    def _same_draw(self, rows: GaussianRows) -> tuple[np.ndarray, np.ndarray]:
+    def _same_draw(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Mean and mean square of k(x, x) over the completions of each row."""
-        self._check_parameters()
         mean, square = np.empty(len(rows)), np.empty(len(rows))
-        for i, completed in enumerate(self._completions(rows, 1)):
-            values = self._base(completed.values, completed.values).diagonal()
-            mean[i], square[i] = values.mean(), np.mean(values**2)
+        for tile, atoms in self._atoms(rows):
+            values = np.concatenate([self._base(x[None], x[None])[0] for x in atoms.values])
+            mean[tile] = np.add.reduceat(atoms.weight * values, atoms.starts[:-1])
+            square[tile] = np.add.reduceat(atoms.weight * values**2, atoms.starts[:-1])
         return mean, square
 
-    def _completions(self, rows: GaussianRows, tile: int) -> Iterator[_Completions]:
+    def _atoms(self, rows: Rows) -> Iterator[tuple[slice, AtomRows]]:
         """The completions of all rows, some rows at a time."""
-        points = RowPoints("sobol", self.n_draws, rows.n_features, self.random_state)
+        if not isinstance(self.random_state, Integral):
+            raise unresolved("random_state", self.random_state)
+        tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
         for begin in range(0, len(rows), tile):
-            some = rows.take(slice(begin, begin + tile))
-            starts = np.concatenate([[0], np.cumsum(np.where(some.complete, 1, self.n_draws))])
-            values = np.repeat(some.means, np.diff(starts), axis=0)
-            keys = row_keys(some.means)
-            for members, columns, covariance in some.by_pattern():
-                if len(columns):
-                    places = np.add.outer(starts[members], np.arange(self.n_draws))[:, :, None]
-                    values[places, columns] += normal_draws(points(keys[members], len(columns)), covariance)
-            yield _Completions((begin, begin + len(some)), values, starts)
+            some = slice(begin, begin + tile)
+            yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))
 
     def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         if isinstance(self.base, str):
             return pairwise_kernels(left, right, metric=self.base, **(self.base_params or {}))
         return matrix_of(self.base, left, right, "base")
 
-    def _check_parameters(self) -> None:
-        known = self.base in PAIRWISE_KERNEL_FUNCTIONS if isinstance(self.base, str) else callable(self.base)
-        if not known:
-            raise ValueError(f"base must be callable or one of {sorted(PAIRWISE_KERNEL_FUNCTIONS)}, got {self.base!r}.")
-        if self.base_params and not isinstance(self.base, str):
-            raise ValueError("base_params are for a base kernel given by name; a callable has its own.")
-        if not isinstance(self.n_draws, int | np.integer) or self.n_draws < 1:
-            raise ValueError(f"n_draws must be a whole number from 1 up, got {self.n_draws!r}.")
-        if not isinstance(self.random_state, int | np.integer) or not 0 <= self.random_state < SEED_RANGE:
-            raise ValueError(
-                f"random_state must be a whole number from 0 to {SEED_RANGE - 1}, so that a row has the same draws "
-                f"at each call, got {self.random_state!r}."
-            )
 
-
-class _Completions(NamedTuple):
-    """Completions of the rows from ``rows[0]`` to ``rows[1]``, those of one row after those of another."""
-
-    rows: tuple[int, int]
-    values: np.ndarray
-    starts: np.ndarray
-
-
-def _mean_over_completions(values: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    sums = np.add.reduceat(np.add.reduceat(values, left[:-1], axis=0), right[:-1], axis=1)
-    return sums / np.outer(np.diff(left), np.diff(right))
+def _mean_over_atoms(values: np.ndarray, left: AtomRows, right: AtomRows) -> np.ndarray:
+    sums = np.add.reduceat(left.weight[:, None] * values, left.starts[:-1], axis=0)
+    return np.add.reduceat(sums * right.weight, right.starts[:-1], axis=1)

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from gapkernel.density import Gaussian
 from gapkernel.kernels.base import Kernel
-from gapkernel.rows import GaussianRows
+from gapkernel.kernels.width import scale_gamma
+from gapkernel.rows import GaussianRows, Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.nd
     values = np.asarray(function(left, right), dtype=np.float64)
     if values.shape != (len(left), len(right)):
         raise ValueError(
-            f"{name} must give a matrix of shape {(len(left), len(right))} for so many rows on each side, "
+            f"{name} must give a matrix of shape {(len(left), len(right))} for as many rows on each side, "
             f"got shape {values.shape}."
         )
     return values
@@ -86,17 +86,17 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
                 f"kernel_params of kernel={kernel!r} may have the keys {own}, got {wrong}; "
                 f"gamma is a parameter of its own."
             )
-        return CompleteKernel(kernel, {**(parameters or {}), "gamma": _gamma(gamma, X, weight)})
+        return CompleteKernel(kernel, {**(parameters or {}), "gamma": _gamma(gamma, Moments.of(X, weight))})
     if not isinstance(gamma, str) or gamma != "scale" or parameters:
         raise ValueError(
             "gamma and kernel_params apply to kernels given by name. Set them on the kernel object instead."
         )
     if isinstance(kernel, Kernel):
-        if kernel.laws != "gaussian":
-            raise ValueError(f"{kernel!r} compares {kernel.laws} laws and is no kernel on complete vectors. Use 'rbf'.")
-        mean, variances = _moments(X, weight)
-        density = Gaussian.from_moments(mean, np.diag(variances))
-        return CompleteKernel(kernel.resolve(density, GaussianRows.certain(np.where(np.isnan(X), mean, X))))
+        if not kernel.compares("gaussian"):
+            raise ValueError(f"{kernel!r} does not compare Gaussian laws, so not complete vectors either. Use 'rbf'.")
+        moments = Moments.of(X, weight)
+        rows = GaussianRows.certain(np.where(np.isnan(X), moments.mean, X))
+        return CompleteKernel(kernel.resolve(moments, rows))
     if isinstance(kernel, ProcessKernel):
         return CompleteKernel(clone(kernel))
     if isinstance(kernel, Callable):  # type: ignore[arg-type]
@@ -114,25 +114,9 @@ def _rbf(left: np.ndarray, right: np.ndarray, gamma: float) -> np.ndarray:
     return np.exp(squared, out=squared)
 
 
-def _gamma(gamma, X, weight) -> float:
-    if isinstance(gamma, str):
-        if gamma != "scale":
-            raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
-        mean, variances = _moments(X, weight)
-        shares = (weight[:, None] * ~np.isnan(X)).sum(axis=0)
-        if shares.sum() == 0:
-            return 1.0
-        centre = shares @ mean / shares.sum()
-        spread = shares @ (variances + (mean - centre) ** 2) / shares.sum()  # over all observed cells
-        return float(1.0 / (X.shape[1] * spread)) if spread > 0 else 1.0
+def _gamma(gamma, moments: Moments) -> float:
+    if isinstance(gamma, str) and gamma == "scale":
+        return scale_gamma(moments)
     if not isinstance(gamma, float | int | np.number) or not 0 < gamma < np.inf:
         raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
     return float(gamma)
-
-
-def _moments(X, weight) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the observed values of each column; 0 where there are none."""
-    shares = weight[:, None] * ~np.isnan(X)
-    total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-    mean = (shares * np.nan_to_num(X)).sum(axis=0) / total
-    return mean, (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0) / total

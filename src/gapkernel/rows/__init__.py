@@ -1,5 +1,7 @@
 """Rows with gaps as probability laws."""
 
+from gapkernel.rows.atoms import AtomRows
+from gapkernel.rows.base import Moments, Rows, UnsupportedLaws
 from gapkernel.rows.factor import FactorRows
 from gapkernel.rows.gaussian import GaussianRows
 from gapkernel.rows.marginal import Feature, MarginalRows
@@ -7,4 +9,16 @@ from gapkernel.rows.masked import MaskedRows
 from gapkernel.rows.mixture import MixtureRows
 from gapkernel.rows.patterns import Patterns
 
-__all__ = ["FactorRows", "Feature", "GaussianRows", "MarginalRows", "MaskedRows", "MixtureRows", "Patterns"]
+__all__ = [
+    "AtomRows",
+    "FactorRows",
+    "Feature",
+    "GaussianRows",
+    "MarginalRows",
+    "MaskedRows",
+    "MixtureRows",
+    "Moments",
+    "Patterns",
+    "Rows",
+    "UnsupportedLaws",
+]

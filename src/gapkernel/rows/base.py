@@ -1,34 +1,201 @@
-"""What every kind of rows has in common."""
+"""What every kind of rows can do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from gapkernel.rows.gaussian import GaussianRows
 
-@dataclass(frozen=True, eq=False)
+
+class UnsupportedLaws(ValueError):
+    """Rows of this kind cannot do what a kernel or an estimator needs; the message says what to use instead."""
+
+
 class Moments:
-    """Mean and variance of each column of the laws of a density, all rows together.
+    """Means and variances of the columns, which words such as ``gamma="scale"`` become numbers by.
 
-    Attributes
+    Parameters
     ----------
     mean, variances : ndarray of shape (n_features,)
-    whole : ndarray of shape (n_features, n_features), or a function that gives it
-        The covariance; a function where it is large and seldom needed.
+        ``variances`` are those of the data: the diagonal of the covariance without any ridge.
+    covariance : ndarray of shape (n_features, n_features) or function
+        A function is called when the covariance is first used: for many columns it is large.
     """
 
-    mean: np.ndarray
-    variances: np.ndarray
-    whole: np.ndarray | Callable[[], np.ndarray]
+    def __init__(self, mean: np.ndarray, variances: np.ndarray, covariance: np.ndarray | Callable[[], np.ndarray]):
+        self.mean, self.variances = np.asarray(mean), np.asarray(variances)
+        self._covariance = covariance
 
-    @property
+    @classmethod
+    def of(cls, X: np.ndarray, weight: np.ndarray | None = None) -> Moments:
+        """Those of the observed values of each column of ``X``, as if columns were independent; 0 where none is."""
+        shares = ~np.isnan(X) * (np.ones(len(X)) if weight is None else weight)[:, None]
+        total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+        mean = (shares * np.nan_to_num(X)).sum(axis=0) / total
+        variances = (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0) / total
+        return cls(mean, variances, lambda: np.diag(variances))
+
+    @cached_property
     def covariance(self) -> np.ndarray:
         """The covariance of the columns."""
-        return self.whole() if callable(self.whole) else self.whole
+        return self._covariance() if callable(self._covariance) else np.asarray(self._covariance)
 
     def take(self, columns) -> Moments:
         """The moments of some columns."""
-        columns = np.asarray(columns)
         return Moments(self.mean[columns], self.variances[columns], lambda: self.covariance[np.ix_(columns, columns)])
+
+
+class Rows(ABC):
+    """An immutable batch of rows, each a law: the distribution of its cells given the observed ones.
+
+    A kind that has no answer to a question below raises `UnsupportedLaws`.
+    """
+
+    kind: ClassVar[str]
+    """"gaussian", "factor", "mixture", "marginal" or "atoms"."""
+
+    means: np.ndarray
+    """The mean of each law, (n_rows, n_features): the observed values, and the expected ones in the gaps."""
+
+    total_variance: np.ndarray
+    """Trace of each law's covariance, (n_rows,): how much is unknown about the row."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+        Rows.__post_init__(self)  # a copy or an unpickled batch is as immutable as its original
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of columns."""
+
+    @property
+    @abstractmethod
+    def uncertain(self) -> np.ndarray:
+        """True for the cells that are not known for certain, (n_rows, n_features)."""
+
+    @property
+    def complete(self) -> np.ndarray:
+        """True for rows without uncertainty, (n_rows,)."""
+        return ~self.uncertain.any(axis=1)
+
+    @property
+    def unmasked(self) -> Rows:
+        """The laws alone, without a record of what was missing in the table."""
+        return self
+
+    @property
+    def dense(self) -> GaussianRows:
+        """The same laws as `GaussianRows`, with their covariances written out."""
+        raise self._unsupported("are not Gaussian")
+
+    def mask(self) -> np.ndarray:
+        """True where the table had a gap, (n_rows, n_columns)."""
+        raise UnsupportedLaws("These rows do not say what was missing in the table: wrap them in MaskedRows first.")
+
+    @abstractmethod
+    def take(self, indices) -> Self:
+        """The rows at ``indices`` (integers, a slice or a mask)."""
+
+    @abstractmethod
+    def columns(self, indices) -> Self:
+        """The laws of some columns."""
+
+    @abstractmethod
+    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+        """Complete rows drawn from the laws, (n_draws, n_rows, n_features)."""
+
+    @abstractmethod
+    def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> Rows:
+        """The laws as `AtomRows`: ``n_atoms`` points for each uncertain row, which depend on row and seed alone.
+
+        ``method`` is "sobol" or "random"; "exact" lists all values of laws that have at most ``n_atoms`` of them.
+        """
+
+    def cell_nodes(self, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values and weights of a quadrature over one cell of the only row of this batch."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+        values, shares = [], []
+        for weight, rows in self.components():
+            deviation = np.sqrt(max(rows.covariance_of(0)[column, column], 0.0))
+            values.append(rows.means[0, column] + deviation * nodes)
+            shares.append(weight[0] * weights / weights.sum())
+        return np.concatenate(values), np.concatenate(shares)
+
+    def components(self) -> tuple[tuple[np.ndarray, Rows], ...]:
+        """The laws as mixtures of Gaussian ones: pairs of a weight for each row, (n_rows,), and a batch of rows."""
+        raise self._unsupported("are not mixtures of Gaussian laws")
+
+    def scale(self, factors) -> Rows:
+        """The laws of the rows with every column multiplied by its factor."""
+        raise self._unsupported("cannot be rescaled")
+
+    def map(self, matrix, offset=0.0) -> Rows:
+        """The laws of ``matrix @ x + offset``."""
+        raise self._unsupported("cannot be mapped")
+
+    def quadratic(self, directions) -> np.ndarray:
+        """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
+        directions = self._directions(directions)
+        return np.array(
+            [np.einsum("fi,ij,fj->f", directions, self.covariance_of(i), directions) for i in range(len(self))]
+        )
+
+    @abstractmethod
+    def covariance_of(self, i: int) -> np.ndarray:
+        """The covariance of row ``i`` over all columns, zero outside its gaps."""
+
+    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each covariance in use: its rows, the columns that are uncertain, and the covariance on them."""
+        complete = np.flatnonzero(self.complete)
+        if len(complete):
+            yield complete, np.empty(0, np.int64), np.empty((0, 0))
+        for i in np.flatnonzero(~self.complete):
+            columns = np.flatnonzero(self.uncertain[i])
+            yield np.array([i]), columns, self.covariance_of(i)[np.ix_(columns, columns)]
+
+    def _unsupported(self, what: str) -> UnsupportedLaws:
+        return UnsupportedLaws(
+            f"These rows have {self.kind} laws, which {what}. Use a density with Gaussian laws, such as "
+            f"density.Gaussian(), or kernels.MonteCarlo, which takes laws of any kind."
+        )
+
+    def _directions(self, directions) -> np.ndarray:
+        directions = np.asarray(directions, dtype=np.float64)
+        if directions.ndim != 2 or directions.shape[1] != self.n_features:
+            raise ValueError(f"directions must have {self.n_features} columns, got shape {directions.shape}.")
+        return directions
+
+    def _factors(self, factors) -> np.ndarray:
+        factors = np.asarray(factors, dtype=np.float64)
+        if factors.shape != (self.n_features,):
+            raise ValueError(f"factors must have one entry for each of {self.n_features} columns, got {factors.shape}.")
+        return factors
+
+    def _matrix(self, matrix) -> np.ndarray:
+        matrix = np.asarray(matrix, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != self.n_features:
+            raise ValueError(f"matrix must have {self.n_features} columns, one per feature, got shape {matrix.shape}.")
+        return matrix
+
+
+def row_indices(indices):
+    """``indices`` as a slice or an array, for a number and an empty list too."""
+    if isinstance(indices, slice):
+        return indices
+    return np.atleast_1d(indices) if np.size(indices) else np.empty(0, np.int64)

@@ -55,6 +55,7 @@ class Law:
         raise NotImplementedError
 
     mean: float
+    variance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,10 @@ class Atoms(Law):
     @cached_property
     def mean(self) -> float:  # type: ignore[override]
         return float(self.points @ self.probabilities)
+
+    @cached_property
+    def variance(self) -> float:  # type: ignore[override]
+        return float((self.points - self.mean) ** 2 @ self.probabilities)
 
     @cached_property
     def _sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -134,6 +139,10 @@ class UniformWindows(Law):
     @cached_property
     def mean(self) -> float:  # type: ignore[override]
         return float(self.centres @ self.weights)
+
+    @cached_property
+    def variance(self) -> float:  # type: ignore[override]
+        return float((self.centres - self.mean) ** 2 @ self.weights + self.half_width**2 / 3.0)
 
     @cached_property
     def _powers(self) -> np.ndarray:
@@ -189,6 +198,10 @@ class Normal(Law):
     mean: float
     deviation: float
 
+    @property
+    def variance(self) -> float:  # type: ignore[override]
+        return self.deviation**2
+
     def integral_of_cdf(self, z) -> np.ndarray:
         t = (np.asarray(z, dtype=np.float64) - self.mean) / self.deviation
         return self.deviation * (t * ndtr(t) + np.exp(-0.5 * t**2) / np.sqrt(2.0 * np.pi))
@@ -210,6 +223,10 @@ class Known(Law):
     @cached_property
     def mean(self) -> float:  # type: ignore[override]
         return float(self.distribution.mean())  # type: ignore[attr-defined]
+
+    @cached_property
+    def variance(self) -> float:  # type: ignore[override]
+        return float(self.distribution.var())  # type: ignore[attr-defined]
 
     def integral_of_cdf(self, z) -> np.ndarray:
         """By ten Gauss points on every panel between quantiles and the values asked for."""

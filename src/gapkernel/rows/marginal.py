@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from gapkernel.rows.atoms import AtomRows
+from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
 from gapkernel.rows.column_law import Atoms, Law
 
 
@@ -24,7 +30,7 @@ class Feature:
     low, high : float
         The smallest and largest number seen.
     label : str
-        How a complaint names the column.
+        The name of the column in messages.
     """
 
     law: Law | None
@@ -41,12 +47,12 @@ class Feature:
 
     @property
     def probabilities(self) -> np.ndarray:
-        """How likely each level is in a gap; empty for a category that was never seen."""
-        return self.law.probabilities if isinstance(self.law, Atoms) else np.empty(0)
+        """How likely each level is in a gap; a category that was never seen counts as one level."""
+        return self.law.probabilities if isinstance(self.law, Atoms) else np.ones(1)
 
 
 @dataclass(frozen=True, eq=False)
-class MarginalRows:
+class MarginalRows(Rows):
     """An immutable batch of rows, each the observed values and the columns' laws in the gaps.
 
     Attributes
@@ -60,14 +66,7 @@ class MarginalRows:
     values: np.ndarray
     features: tuple[Feature, ...]
 
-    kind = "marginal"
-
-    def __post_init__(self) -> None:
-        self.values.flags.writeable = False
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
+    kind: ClassVar[str] = "marginal"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -78,15 +77,104 @@ class MarginalRows:
         return self.values.shape[1]
 
     @property
-    def complete(self) -> np.ndarray:
-        """True for rows without gaps."""
-        return ~np.isnan(self.values).any(axis=1)
+    def uncertain(self) -> np.ndarray:
+        """True for the cells that are not known for certain."""
+        return np.isnan(self.values)
+
+    @cached_property
+    def means(self) -> np.ndarray:  # type: ignore[override]
+        """The values, with the means of the laws in the gaps; for numbers only."""
+        return np.where(self.uncertain, self._numbers("mean"), self.values)
+
+    @cached_property
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
+        """Trace of each law's covariance; for numbers only."""
+        return self.uncertain @ self._numbers("variance")
+
+    def covariance_of(self, i: int) -> np.ndarray:
+        return np.diag(self.uncertain[i] * self._numbers("variance"))
 
     def take(self, indices) -> MarginalRows:
-        """The rows at ``indices`` (integers, a slice or a mask)."""
-        return MarginalRows(self.values[indices].copy(), self.features)
+        return MarginalRows(np.array(self.values[row_indices(indices)]), self.features)
 
     def columns(self, indices) -> MarginalRows:
-        """Some columns only."""
         indices = np.asarray(indices)
         return MarginalRows(self.values[:, indices].copy(), tuple(self.features[k] for k in indices))
+
+    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+        """Complete rows drawn from the laws; categories are codes, and a column that was never seen stays NaN."""
+        random = check_random_state(random_state)
+        draws = np.repeat(self.values[None], n_draws, axis=0)
+        for k, feature in enumerate(self.features):
+            gaps = np.isnan(draws[:, :, k])
+            if feature.law is not None and gaps.any():
+                draws[:, :, k][gaps] = feature.law.ppf(random.random(int(gaps.sum())))
+        return draws
+
+    def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
+        """The laws as points; categories are codes, and 0 is the only value of a column that was never seen."""
+        if method == "exact":
+            return self._listed(n_atoms)
+
+        def fill(values, starts, cube):
+            for i in np.flatnonzero(~self.complete):
+                gaps = np.flatnonzero(self.uncertain[i])
+                points = cube([i], len(gaps))[0]
+                for k, share in zip(gaps, points.T, strict=True):
+                    values[starts[i] : starts[i + 1], k] = self._law(k).ppf(share)
+
+        return AtomRows.drawn(self.values, fill, n_atoms, method, seed)
+
+    def cell_nodes(self, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._law(column).nodes(n_nodes)
+
+    def with_uniform_levels(self) -> MarginalRows:
+        """The same rows with all levels of a category equally likely in a gap."""
+        features = []
+        for feature in self.features:
+            levels = np.arange(float(max(1, len(feature.levels)))) if feature.levels is not None else None
+            law = feature.law if levels is None else Atoms(levels, np.full(len(levels), 1.0 / len(levels)))
+            features.append(replace(feature, law=law))
+        return MarginalRows(self.values, tuple(features))
+
+    def _listed(self, most: int) -> AtomRows:
+        """Every combination of the values in the gaps, with its probability."""
+        values, log_weight, counts = [], [], []
+        nodes = [self._law(k).nodes(0) if self._law(k).exact else None for k in range(self.n_features)]
+        for i, row in enumerate(self.values):
+            gaps = np.flatnonzero(np.isnan(row))
+            endless = [k for k in gaps if nodes[k] is None]
+            if endless:
+                raise UnsupportedLaws(
+                    f"The law of column {self.features[endless[0]].label} has infinitely many values, which cannot be "
+                    f"listed. Use Marginals(numeric='empirical')."
+                )
+            count = int(np.prod([float(len(nodes[k][0])) for k in gaps]))  # type: ignore[index]
+            if count > most:
+                raise ValueError(f"Row {i} has {count} completions, more than the {most} that may be listed.")
+            listed = np.repeat(row[None], count, axis=0)
+            if len(gaps):
+                listed[:, gaps] = list(product(*(nodes[k][0] for k in gaps)))  # type: ignore[index]
+                chances = np.array(list(product(*(nodes[k][1] for k in gaps)))).prod(axis=1)  # type: ignore[index]
+            else:
+                chances = np.ones(1)
+            likely = chances > 0
+            values.append(listed[likely])
+            log_weight.append(np.log(chances[likely]))
+            counts.append(int(likely.sum()))
+        if not counts:
+            return AtomRows(np.empty((0, self.n_features)), np.empty(0), np.empty(0, np.int64))
+        return AtomRows(np.concatenate(values), np.concatenate(log_weight), np.array(counts))
+
+    def _law(self, column: int) -> Law:
+        return self.features[column].law or Atoms(np.zeros(1), np.ones(1))
+
+    def _numbers(self, what: str) -> np.ndarray:
+        """The mean or variance of each column's law."""
+        categories = [feature.label for feature in self.features if feature.is_category]
+        if categories:
+            raise UnsupportedLaws(
+                f"Column {categories[0]} holds categories, which have no mean. Use density='auto' or "
+                f"density.JointGaussian(), which codes them as numbers, or kernel 'ehk'."
+            )
+        return np.array([getattr(self._law(k), what) for k in range(self.n_features)])

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.rows.base import Rows, row_indices
 from gapkernel.rows.gaussian import GaussianRows
-from gapkernel.rows.marginal import MarginalRows
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedRows:
-    """An immutable batch of laws with the gaps that they came from.
+class MaskedRows(Rows):
+    """An immutable batch of laws with the gaps that they came from. As laws they are those inside.
 
     Attributes
     ----------
-    rows : GaussianRows or MarginalRows
+    rows : Rows
+        The laws.
     missing : ndarray of shape (n_rows, n_columns), bool
         True where the table had a gap.
     """
 
-    rows: GaussianRows | MarginalRows
+    rows: Rows
     missing: np.ndarray
-
-    def __post_init__(self) -> None:
-        self.missing.flags.writeable = False
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> str:  # type: ignore[override]
         """The kind of the laws."""
         return self.rows.kind
 
@@ -45,10 +40,65 @@ class MaskedRows:
         return self.rows.n_features
 
     @property
-    def complete(self) -> np.ndarray:
-        """True for rows without uncertainty."""
-        return self.rows.complete
+    def means(self) -> np.ndarray:  # type: ignore[override]
+        """The means of the laws."""
+        return self.rows.means
+
+    @property
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
+        """Trace of each law's covariance."""
+        return self.rows.total_variance
+
+    @property
+    def uncertain(self) -> np.ndarray:
+        """True for the cells that are not known for certain."""
+        return self.rows.uncertain
+
+    @property
+    def unmasked(self) -> Rows:
+        """The laws alone."""
+        return self.rows
+
+    @property
+    def dense(self) -> GaussianRows:
+        """The laws as `GaussianRows`."""
+        return self.rows.dense
+
+    def mask(self) -> np.ndarray:
+        """True where the table had a gap."""
+        return self.missing
 
     def take(self, indices) -> MaskedRows:
-        """The rows at ``indices`` (integers, a slice or a mask)."""
-        return MaskedRows(self.rows.take(indices), self.missing[indices].copy())
+        indices = row_indices(indices)
+        return MaskedRows(self.rows.take(indices), np.array(self.missing[indices]))
+
+    def columns(self, indices) -> MaskedRows:
+        """Some columns of the laws; the record of what was missing stays whole."""
+        return MaskedRows(self.rows.columns(indices), self.missing)
+
+    def scale(self, factors) -> MaskedRows:
+        return MaskedRows(self.rows.scale(factors), self.missing)
+
+    def map(self, matrix, offset=0.0) -> MaskedRows:
+        return MaskedRows(self.rows.map(matrix, offset), self.missing)
+
+    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+        return self.rows.draws(n_draws, random_state)
+
+    def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> MaskedRows:
+        return MaskedRows(self.rows.atoms(n_atoms, method, seed), self.missing)
+
+    def cell_nodes(self, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.rows.cell_nodes(column, n_nodes)
+
+    def components(self) -> tuple[tuple[np.ndarray, Rows], ...]:
+        return self.rows.components()
+
+    def quadratic(self, directions) -> np.ndarray:
+        return self.rows.quadratic(directions)
+
+    def covariance_of(self, i: int) -> np.ndarray:
+        return self.rows.covariance_of(i)
+
+    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return self.rows.by_pattern()

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from gapkernel.rows.gaussian import GaussianRows, _flatten
+from gapkernel.compute.draws.row_points import normal_draws
+from gapkernel.rows.atoms import AtomRows
+from gapkernel.rows.base import Rows, row_indices
+from gapkernel.rows.gaussian import GaussianRows
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureRows:
+class MixtureRows(Rows):
     """An immutable batch of rows, each a weighted sum of Gaussian laws.
 
     Attributes
     ----------
-    components : tuple of GaussianRows
-        The laws of all rows under each component.
+    laws : tuple of GaussianRows
+        The laws of all rows under each component; all of them have the same gaps.
     weights : ndarray of shape (n_rows, n_components)
         How likely each component is for each row; 0 where it was pruned.
     """
 
-    components: tuple[GaussianRows, ...]
+    laws: tuple[GaussianRows, ...]
     weights: np.ndarray
 
-    kind = "mixture"
-
-    def __post_init__(self) -> None:
-        self.weights.flags.writeable = False
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
+    kind: ClassVar[str] = "mixture"
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -40,53 +38,76 @@ class MixtureRows:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return self.components[0].n_features
+        return self.laws[0].n_features
 
     @property
-    def complete(self) -> np.ndarray:
-        """True for rows without uncertainty."""
-        return self.components[0].complete
+    def uncertain(self) -> np.ndarray:
+        """True for the cells that are not known for certain."""
+        return self.laws[0].uncertain
 
     @cached_property
-    def means(self) -> np.ndarray:
+    def means(self) -> np.ndarray:  # type: ignore[override]
         """The mean of each law, all components together."""
-        means = np.einsum("ia,aid->id", self.weights, np.array([rows.means for rows in self.components]))
-        return np.where(self._certain, self.components[0].means, means)
+        means = np.einsum("ia,aid->id", self.weights, np.array([rows.means for rows in self.laws]))
+        return np.where(self.uncertain, means, self.laws[0].means)
 
     @cached_property
-    def total_variance(self) -> np.ndarray:
-        """Trace of each row's covariance: within the components and between their means."""
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
+        """Trace of each law's covariance: within the components and between their means."""
         total = np.zeros(len(self))
-        for weight, rows in zip(self.weights.T, self.components, strict=True):
+        for weight, rows in self.components():
             total += weight * (rows.total_variance + np.sum((rows.means - self.means) ** 2, axis=1))
         return np.where(self.complete, 0.0, total)
 
-    @cached_property
-    def flat(self) -> tuple[GaussianRows, np.ndarray, np.ndarray]:
-        """All components of positive weight as one batch, sorted by row; the row and the log weight of each."""
-        owner, component = np.nonzero(self.weights)
-        sizes = np.array([len(rows.gaps) for rows in self.components])
-        offset = np.concatenate([[0], np.cumsum(sizes)])
-        means = np.array([rows.means for rows in self.components])[component, owner]
-        law = np.array([rows.law + offset[a] for a, rows in enumerate(self.components)])[component, owner]
-        gaps = np.concatenate([rows.gaps for rows in self.components])
-        batch = GaussianRows(means, law, gaps, _flatten(rows.covariance for rows in self.components))
-        return batch, owner, np.log(self.weights[owner, component])
+    def components(self) -> tuple[tuple[np.ndarray, GaussianRows], ...]:
+        return tuple(zip(self.weights.T, self.laws, strict=True))
+
+    def covariance_of(self, i: int) -> np.ndarray:
+        full = np.zeros((self.n_features, self.n_features))
+        for weight, rows in self.components():
+            away = np.where(self.uncertain[i], rows.means[i] - self.means[i], 0.0)
+            full += weight[i] * (rows.covariance_of(i) + np.outer(away, away))
+        return full
 
     def take(self, indices) -> MixtureRows:
-        """The rows at ``indices`` (integers, a slice or a mask)."""
-        if not isinstance(indices, slice):
-            indices = np.atleast_1d(indices) if np.size(indices) else np.empty(0, np.int64)
-        return MixtureRows(tuple(rows.take(indices) for rows in self.components), np.array(self.weights[indices]))
+        indices = row_indices(indices)
+        return MixtureRows(tuple(rows.take(indices) for rows in self.laws), np.array(self.weights[indices]))
 
     def columns(self, indices) -> MixtureRows:
-        """The marginal laws on some columns."""
-        return MixtureRows(tuple(rows.columns(indices) for rows in self.components), self.weights)
+        return MixtureRows(tuple(rows.columns(indices) for rows in self.laws), self.weights)
+
+    def scale(self, factors) -> MixtureRows:
+        return MixtureRows(tuple(rows.scale(factors) for rows in self.laws), self.weights)
 
     def map(self, matrix, offset=0.0) -> MixtureRows:
-        """The laws of ``matrix @ x + offset``."""
-        return MixtureRows(tuple(rows.map(matrix, offset) for rows in self.components), self.weights)
+        return MixtureRows(tuple(rows.map(matrix, offset) for rows in self.laws), self.weights)
 
-    @property
-    def _certain(self) -> np.ndarray:
-        return ~self.components[0].gaps[self.components[0].law]
+    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+        random = check_random_state(random_state)
+        chosen = _component(self.weights, random.random((n_draws, len(self))))
+        draws = np.repeat(self.means[None], n_draws, axis=0)
+        for a, rows in enumerate(self.laws):
+            if np.any(chosen == a):
+                draws = np.where((chosen == a)[:, :, None], rows.draws(n_draws, random), draws)
+        return draws
+
+    def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
+        """As for Gaussian rows; the first coordinate of a point chooses the component."""
+
+        def fill(values, starts, cube):
+            for a, rows in enumerate(self.laws):
+                for members, columns, covariance in rows.by_pattern():
+                    if len(columns):
+                        points = cube(members, len(columns) + 1)
+                        row, atom = np.nonzero(a == _component(self.weights[members], points[:, :, 0].T).T)
+                        around = normal_draws(points[row, atom, 1:], covariance)
+                        places = starts[members[row]] + atom
+                        values[places[:, None], columns] = rows.means[np.ix_(members[row], columns)] + around
+
+        return AtomRows.drawn(np.where(self.uncertain, np.nan, self.means), fill, n_atoms, method, seed, extra=1)
+
+
+def _component(weights: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The component of each row, (n_draws, n_rows), at a ``share`` between 0 and 1 of its weights."""
+    chosen = (share[:, :, None] > np.cumsum(weights, axis=1)).sum(axis=2)
+    return np.minimum(chosen, weights.shape[1] - 1)  # weights may sum to a little less than 1

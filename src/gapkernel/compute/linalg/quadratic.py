@@ -1,4 +1,4 @@
-"""w' Sigma w for many directions w and the covariance of every law, inside compiled loops."""
+"""Quadratic forms of the covariances of many patterns."""
 
 import numpy as np
 from numba import njit
@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
 def quadratic_forms(gaps, gap_start, block_start, covariance, directions, out):
-    """Fill ``out`` (laws, directions) with w' Sigma w, over the gaps of each law only.
+    """Fill ``out`` (patterns, directions) with w' Sigma w, over the gaps of each pattern only.
 
     ``directions`` is (columns, directions), so that every inner loop runs along memory. Half of the products are
     saved by symmetry: w' Sigma w = sum_a w_a (Sigma_aa w_a + 2 sum_{b<a} Sigma_ab w_b).
@@ -31,3 +31,10 @@ def quadratic_forms(gaps, gap_start, block_start, covariance, directions, out):
                 total[k] += inner[k] * directions[row, k]
         for k in range(n_directions):
             out[p, k] = max(total[k], 0.0)  # less is the rounding of a direction without variance
+
+
+def weighted_products(weights: np.ndarray, loadings: np.ndarray) -> np.ndarray:
+    """The sums of weight_l F_l F_l' over the columns l, for each row of ``weights``, (n, k, k)."""
+    k = loadings.shape[1]
+    outer = (loadings[:, :, None] * loadings[:, None, :]).reshape(len(loadings), k * k)
+    return (weights @ outer).reshape(len(weights), k, k)

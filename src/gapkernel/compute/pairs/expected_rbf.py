@@ -72,7 +72,7 @@ class ExpectedRBFEngine:
                 block = self._log_tile(i0, i1, j0, j1)
                 if not log:
                     np.exp(block, out=block)
-                _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
+                write_tile(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
 
         run_tasks(fill, self.edges_left, "Comparing rows")
         return out
@@ -103,7 +103,7 @@ class ExpectedRBFEngine:
                 self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
             )
         weight = -0.5 if self.determinant else 0.0
-        _combine(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
+        combine_logs(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
 
     def _scratch(self):
@@ -123,7 +123,7 @@ def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:
 
 
 @njit(cache=True, nogil=True)
-def _combine(squared, log_det, minus_gamma, weight, scale_left, scale_right):
+def combine_logs(squared, log_det, minus_gamma, weight, scale_left, scale_right):
     """log K = -gamma * quadratic form - 1/2 * log determinant + scales, into ``squared``."""
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
@@ -132,7 +132,7 @@ def _combine(squared, log_det, minus_gamma, weight, scale_left, scale_right):
 
 
 @njit(cache=True, nogil=True)
-def _write(block, rows, columns, symmetric, diagonal, out):
+def write_tile(block, rows, columns, symmetric, diagonal, out):
     for i in range(block.shape[0]):
         for j in range(i if symmetric and diagonal else 0, block.shape[1]):
             out[rows[i], columns[j]] = block[i, j]

@@ -24,10 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.linalg.bits import pack_words
+from gapkernel.compute.linalg.quadratic import weighted_products
 from gapkernel.compute.linalg.vectors import WIDTH, aligned_zeros
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, _combine
+from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
 from gapkernel.compute.pairs.factor_pairs import SLOTS, STRETCH, factor_tile, row_starts
-from gapkernel.rows.factor import _products
 
 TILE = 64
 """Rows on each side of a tile, whole groups of lanes; its work arrays then stay in the processor's cache."""
@@ -86,16 +86,16 @@ class FactorEngine(ExpectedRBFEngine):
         squared, log_det = np.zeros((i1 - i0, j1 - j0)), np.zeros((i1 - i0, j1 - j0))
         half, tile = self.symmetric and i0 == j0, (i0, i1, j0, j1)
         factor_tile(self.left, self.right, self.shares, self.starts, *tile, half, self._scratch(), squared, log_det)
-        _combine(squared, log_det, -self.gamma, -0.5, self.scale_left[i0:i1], self.scale_right[j0:j1])
+        combine_logs(squared, log_det, -self.gamma, -0.5, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
 
 
 def factor_log_det(rows, gamma) -> np.ndarray:
     """log |I + 2 gamma Sigma_i| for each row."""
     inflated = 1.0 + 2.0 * gamma * rows.noise
-    systems = rows.precision + _products(rows.gaps / inflated, np.sqrt(2.0 * gamma) * rows.loadings)
+    systems = rows.precision + weighted_products(rows.gaps / inflated, np.sqrt(2.0 * gamma) * rows.loadings)
     log_det = np.linalg.slogdet(systems)[1] - np.linalg.slogdet(rows.precision)[1]
-    return (rows.gaps @ np.log(inflated) + log_det)[rows.law]
+    return (rows.gaps @ np.log(inflated) + log_det)[rows.pattern]
 
 
 def _edges(n_rows) -> list[tuple[int, int]]:
@@ -105,13 +105,13 @@ def _edges(n_rows) -> list[tuple[int, int]]:
 def _lay_out(rows, gamma) -> tuple[FactorSide, np.ndarray]:
     w1, w2 = _weights(rows.noise, gamma)
     upper = np.triu_indices(rows.loadings.shape[1])
-    systems = rows.precision + _products(rows.gaps * w1, np.sqrt(2.0 * gamma) * rows.loadings)
+    systems = rows.precision + weighted_products(rows.gaps * w1, np.sqrt(2.0 * gamma) * rows.loadings)
     side = FactorSide(
         means=_groups(rows.means),
-        weights=_groups(np.where(rows.gaps[rows.law], w2, w1)),
-        certain_weights=_groups(np.where(rows.gaps[rows.law], w1, 1.0)),
+        weights=_groups(np.where(rows.gaps[rows.pattern], w2, w1)),
+        certain_weights=_groups(np.where(rows.gaps[rows.pattern], w1, 1.0)),
         points=np.ascontiguousarray(rows.means),
-        pattern=np.ascontiguousarray(rows.law),
+        pattern=np.ascontiguousarray(rows.pattern),
         words=pack_words(rows.gaps),
         n_gaps=rows.gaps.sum(axis=1),
         columns=np.argsort(~rows.gaps, axis=1, kind="stable"),

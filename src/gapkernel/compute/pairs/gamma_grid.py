@@ -11,8 +11,8 @@ from numba import njit
 
 from gapkernel.compute.linalg.bits import count_ones
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, _combine, _write
-from gapkernel.compute.pairs.scattered import _observed_distance, gather_unions
+from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs, write_tile
+from gapkernel.compute.pairs.scattered import gather_unions, observed_distance
 from gapkernel.compute.pairs.shared import shared_tile
 from gapkernel.compute.runtime.tasks import run_tasks
 
@@ -51,7 +51,7 @@ class GammaGridEngine(ExpectedRBFEngine):
                 blocks = self._log_tiles(i0, i1, j0, j1)
                 np.exp(blocks, out=blocks)
                 for block, matrix in zip(blocks, out, strict=True):
-                    _write(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, matrix)
+                    write_tile(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, matrix)
 
         run_tasks(fill, self.edges_left, "Comparing rows")
         return out
@@ -68,7 +68,7 @@ class GammaGridEngine(ExpectedRBFEngine):
                 self.left, self.right, i0, i1, j0, j1, self.gamma, self.gammas, half, self.lanes, squared, log_det
             )
         for k, gamma in enumerate(self.gammas):
-            _combine(squared[k], log_det[k], -gamma, -0.5, self.scales_left[k, i0:i1], self.scales_right[k, j0:j1])
+            combine_logs(squared[k], log_det[k], -gamma, -0.5, self.scales_left[k, i0:i1], self.scales_right[k, j0:j1])
         return squared
 
 
@@ -111,7 +111,7 @@ def _grid_tile(left, right, i0, i1, j0, j1, widest, gammas, diagonal, lanes, squ
     n_pairs = _sort_by_union(left, right, i0, i1, j0, j1, diagonal, pairs, size)
     squared[0] = 0.0
     for i in range(i0, i1):
-        _observed_distance(left, right, i, j0, j1, squared[0, i - i0])
+        observed_distance(left, right, i, j0, j1, squared[0, i - i0])
     log_det[:] = 0.0
     for k in range(1, gammas.shape[0]):
         squared[k] = squared[0]

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.pairs.side import _factor
+from gapkernel.compute.pairs.side import inflated_factor
 from gapkernel.compute.runtime.config import check_fits
+
+
+class Components(NamedTuple):
+    """All components of a batch of mixtures as one batch of Gaussian laws, sorted by row."""
+
+    batch: Any  # as `ExpectedRBFEngine` takes it
+    owner: np.ndarray  # the row of each component
+    log_weight: np.ndarray  # of each component
+    n_rows: int
 
 
 class MixtureEngine:
     """sum over a, b of weight_ia weight_jb exp(scale_i + scale_j) E k(N_ia, N_jb), by one engine over all components.
 
-    Parameters are those of `ExpectedRBFEngine`, with `MixtureRows` on either side or on both.
+    Parameters are those of `ExpectedRBFEngine`, with `Components` on both sides.
     """
 
-    def __init__(self, left, right, gamma, scale_left, scale_right):
-        rows, self.owner_left, weights = _components(left)
-        scales = weights + scale_left[self.owner_left]
-        self.shape = len(left), len(left if right is None else right)
-        if right is None:
-            self.owner_right = self.owner_left
-            self.engine = ExpectedRBFEngine(rows, None, gamma, scales, scales)
-            return
-        there, self.owner_right, weights = _components(right)
-        self.engine = ExpectedRBFEngine(rows, there, gamma, scales, weights + scale_right[self.owner_right])
+    def __init__(self, left: Components, right: Components | None, gamma, scale_left, scale_right):
+        other = left if right is None else right
+        self.owner_left, self.owner_right, self.shape = left.owner, other.owner, (left.n_rows, other.n_rows)
+        scales = left.log_weight + scale_left[left.owner], other.log_weight + scale_right[other.owner]
+        self.engine = ExpectedRBFEngine(left.batch, None if right is None else right.batch, gamma, *scales)
 
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
@@ -40,43 +46,39 @@ class MixtureEngine:
         return _summed(self.engine.dot(coefficients[self.owner_right]), self.owner_left, self.shape[0])
 
 
-def mixture_log_norm(rows, gamma) -> np.ndarray:
-    """log of sum over a, b of weight_a weight_b E k(N_ia, N_ib): the squared norm of the mean embedding of each row."""
-    total = np.zeros(len(rows))
-    for a, first in enumerate(rows.components):
-        for b in range(a + 1):
-            both = rows.weights[:, a] * rows.weights[:, b] * (1.0 if a == b else 2.0)
+def mixture_log_norm(components, gamma) -> np.ndarray:
+    """log of sum over a, b of weight_a weight_b E k(N_ia, N_ib): the squared norm of the mean embedding of each row.
+
+    ``components`` are pairs of a weight for each row and a batch of Gaussian laws.
+    """
+    total = np.zeros(len(components[0][0]))
+    for a, (weight, first) in enumerate(components):
+        for b, (other, second) in enumerate(components[: a + 1]):
+            both = weight * other * (1.0 if a == b else 2.0)
             members = np.flatnonzero(both)
             if len(members):
-                total[members] += both[members] * _paired(first.take(members), rows.components[b].take(members), gamma)
+                total[members] += both[members] * _paired(first.take(members), second.take(members), gamma)
     return np.log(total)
 
 
 def _paired(left, right, gamma) -> np.ndarray:
     """E k(N_i, N_i') for row i of one batch and row i of another, with the same gaps."""
     out = np.empty(len(left))
-    laws = np.unique(np.column_stack([left.law, right.law]), axis=0, return_inverse=True)
-    for k, (p, q) in enumerate(laws[0]):
-        members = np.flatnonzero(laws[1].reshape(-1) == k)
+    pairs, place = np.unique(np.column_stack([left.pattern, right.pattern]), axis=0, return_inverse=True)
+    for k, (p, q) in enumerate(pairs):
+        members = np.flatnonzero(place.reshape(-1) == k)
         gaps = np.flatnonzero(left.gaps[p])
         spread = _block(left, p) + _block(right, q)
-        factor, log_det = _factor(spread.ravel(), 0, len(gaps), gamma)
+        factor, log_det = inflated_factor(spread.ravel(), 0, len(gaps), gamma)
         delta = (left.means[members] - right.means[members])[:, gaps]
         z = np.linalg.solve(np.tril(factor), delta.T) if len(gaps) else np.zeros((0, len(members)))
         out[members] = np.exp(-gamma * np.sum(z**2, axis=0) - 0.5 * log_det)
     return out
 
 
-def _block(rows, law) -> np.ndarray:
-    size = int(rows.gaps[law].sum())
-    return rows.covariance[rows.block_start[law] : rows.block_start[law + 1]].reshape(size, size)
-
-
-def _components(rows):
-    """The batch of all components, the row of each, and its log weight; an ordinary batch is its own component."""
-    if rows.kind == "mixture":
-        return rows.flat
-    return rows.dense, np.arange(len(rows)), np.zeros(len(rows))
+def _block(rows, pattern) -> np.ndarray:
+    size = int(rows.gaps[pattern].sum())
+    return rows.covariance[rows.block_start[pattern] : rows.block_start[pattern + 1]].reshape(size, size)
 
 
 def _summed(matrix: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:

@@ -52,7 +52,7 @@ def gap_products(side, other, i, first, last, products, quadratic):
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _observed_distance(left, right, i, first, last, squared):
+def observed_distance(left, right, i, first, last, squared):
     """Add the squared distance over the columns observed in both rows."""
     means_left, means_right, observed_left, observed = left.means, right.means, left.observed, right.observed
     for column in range(means_left.shape[0]):
@@ -290,7 +290,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
     quadratic_right = np.zeros((width, height))
     for i in range(i0, i1):
         squared[i - i0, :] = 0.0
-        _observed_distance(left, right, i, j0, j1, squared[i - i0])
+        observed_distance(left, right, i, j0, j1, squared[i - i0])
         gap_products(left, right, i, j0, j1, left_products[i - i0], quadratic[i - i0])
     for j in range(j0, j1):
         gap_products(right, left, j, i0, i1, right_products[j - j0], quadratic_right[j - j0])

@@ -29,7 +29,7 @@ class Side(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _factor(covariance, begin, size, gamma):
+def inflated_factor(covariance, begin, size, gamma):
     """Cholesky factor and log determinant of I + 2 gamma Sigma for the covariance that starts at ``begin``."""
     factor = np.empty((size, size))
     for r in range(size):
@@ -45,7 +45,7 @@ def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det)
     for p in range(log_det.shape[0]):
         size = gap_start[p + 1] - gap_start[p]
         begin = block_start[p]
-        factor, log_det[p] = _factor(covariance, begin, size, gamma)
+        factor, log_det[p] = inflated_factor(covariance, begin, size, gamma)
         root = np.zeros((size, size))  # row r is L^-1 e_r, zero before place r
         for r in range(size):
             root[r, r] = 1.0
@@ -61,14 +61,14 @@ def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det)
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_dets(gap_start, block_start, covariance, gamma, log_det):
     for p in range(log_det.shape[0]):
-        log_det[p] = _factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]
+        log_det[p] = inflated_factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]
 
 
 def row_log_det(rows, gamma):
     """log |I + 2 gamma Sigma_i| for each row."""
     log_det = np.empty(len(rows.gaps))
     _log_dets(rows.gap_start, rows.block_start, rows.covariance, gamma, log_det)
-    return log_det[rows.law]
+    return log_det[rows.pattern]
 
 
 def lay_out(rows, gamma, centre):
@@ -76,18 +76,18 @@ def lay_out(rows, gamma, centre):
 
     Means are measured from ``centre``, so that columns far from 0 lose no digits.
     """
-    counts = np.bincount(rows.law, minlength=len(rows.gaps))
+    counts = np.bincount(rows.pattern, minlength=len(rows.gaps))
     rank = np.empty(len(counts), dtype=np.int64)
     rank[np.lexsort((np.arange(len(counts)), counts < CROWD))] = np.arange(len(counts))
-    order = np.argsort(rank[rows.law], kind="stable")
+    order = np.argsort(rank[rows.pattern], kind="stable")
     n_crowded = int(counts[counts >= CROWD].sum())
 
     inverse, log_det = np.empty_like(rows.covariance), np.empty(len(rows.gaps))
     invert_patterns(rows.gap_start, rows.block_start, rows.covariance, gamma, inverse, log_det)
     side = Side(
         means=np.ascontiguousarray((rows.means[order] - centre).T),
-        observed=np.ascontiguousarray(~rows.gaps[rows.law[order]].T, dtype=np.float64),
-        pattern=np.ascontiguousarray(rows.law[order]),
+        observed=np.ascontiguousarray(~rows.gaps[rows.pattern[order]].T, dtype=np.float64),
+        pattern=np.ascontiguousarray(rows.pattern[order]),
         words=pack_words(rows.gaps),
         gap_start=rows.gap_start,
         gaps=np.ascontiguousarray(np.nonzero(rows.gaps)[1]),

@@ -20,8 +20,7 @@ from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibra
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
 from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
-from gapkernel.kernels.base import Rows
-from gapkernel.rows import GaussianRows
+from gapkernel.rows import GaussianRows, Rows
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.process import ProcessSolver, lbfgs, maximise
 from gapkernel.tables import Table

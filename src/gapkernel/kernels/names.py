@@ -1,0 +1,35 @@
+"""Kernels by name."""
+
+from __future__ import annotations
+
+from sklearn.base import clone
+
+from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.expected_linear import ExpectedLinear
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.genrbf import GenRBF
+from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
+from gapkernel.kernels.karma import Karma
+
+KERNELS: dict[str, type[Kernel]] = {
+    "linear": ExpectedLinear,
+    "rbf": ExpectedRBF,
+    "genrbf": GenRBF,
+    "ehk": HeterogeneousKernel,
+    "karma": Karma,
+}
+
+
+def make_kernel(kernel: str | Kernel, gamma="scale") -> Kernel:
+    """A kernel object from a name and a width, or from an object."""
+    if isinstance(kernel, Kernel):
+        if gamma != "scale":
+            raise ValueError(
+                f"gamma={gamma!r} applies to kernels given by name. "
+                f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
+            )
+        return clone(kernel)
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
+    named = KERNELS[kernel]()
+    return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
