@@ -1,7 +1,7 @@
-"""Fitted models in files that can be opened without trusting their maker.
+"""Fitted models in files that are safe to open, whoever wrote them.
 
 The files are those of skops: a zip archive of arrays and of the names of types, never code. `load` builds objects of
-scikit-learn and of the parts of this package that a model is made of, and of nothing else.
+scikit-learn and of the rooms of this package that models are made of, and of nothing else.
 """
 
 from __future__ import annotations
@@ -12,21 +12,10 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
-PARTS = frozenset(
-    {
-        "compute",
-        "density",
-        "estimators",
-        "imputation",
-        "kernels",
-        "rows",
-        "solvers",
-        "tables.table",
-    }
-)
-"""Modules of the package that models are made of; classes of others may touch files, the network or the screen."""
+MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
+"""The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
 
-TRUSTED = frozenset(
+HARMLESS_TYPES = frozenset(
     {
         "numpy.dtype",
         "sklearn.calibration._CalibratedClassifier",
@@ -38,11 +27,11 @@ TRUSTED = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""Types of other packages beyond those that skops trusts by itself, each read and found to hold numbers only."""
+"""Types of other packages that a model may hold beyond those that skops trusts: read, and found to hold numbers only."""
 
 
 class UntrustedFileError(ValueError):
-    """A file asks for types that no model of this package is made of."""
+    """A file names types that no model of this package is made of."""
 
 
 def save(model: Any, path) -> None:
@@ -51,6 +40,7 @@ def save(model: Any, path) -> None:
     Parameters
     ----------
     model : estimator, dict or list
+        What to save.
     path : str or Path
         The file; by custom its name ends in ``.skops``.
 
@@ -79,11 +69,12 @@ def load(path) -> Any:
     Parameters
     ----------
     path : str or Path
+        The file.
 
     Returns
     -------
     model : estimator, dict or list
-        Its predictions are those of the model that was saved, to the last digit.
+        It predicts what the saved model predicted, to the last digit.
 
     Raises
     ------
@@ -95,29 +86,28 @@ def load(path) -> Any:
     skops = _skops()
     content = Path(path).read_bytes()
     try:
-        asked = skops.get_untrusted_types(data=content)
-        unknown = _untrusted(asked)
-        if unknown:
-            raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
-        return skops.loads(content, trusted=asked)
-    except UntrustedFileError:
-        raise
-    except Exception as error:  # whatever a damaged or forged file makes the readers of zip, JSON and arrays say
+        named = skops.get_untrusted_types(data=content)
+        unknown = _untrusted(named)
+        model = None if unknown else skops.loads(content, trusted=named)
+    except Exception as error:  # a damaged or forged file makes the readers of zip, JSON and arrays fail in many ways
         raise ValueError(f"{path} is not a file of a saved model, or it is damaged.") from error
+    if unknown:
+        raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
+    return model
 
 
 _RULE = "Only types of scikit-learn and of gapkernel's own models are allowed in a file."
 
 
 def _untrusted(names: list[str]) -> list[str]:
-    return [name for name in names if name not in TRUSTED and not _is_ours(name)]
+    return [name for name in names if name not in HARMLESS_TYPES and not _is_ours(name)]
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a full name is that of a class which a module of this package defines itself, one that models use."""
+    """Whether a full name is that of a class that a module in `MODEL_ROOMS` defines itself."""
     module_name, _, class_name = name.rpartition(".")
     package, _, inside = module_name.partition(".")
-    if package != "gapkernel" or not any(f"{inside}.".startswith(f"{part}.") for part in PARTS):
+    if package != "gapkernel" or not any(f"{inside}.".startswith(f"{room}.") for room in MODEL_ROOMS):
         return False
     try:
         found = getattr(importlib.import_module(module_name), class_name)
