@@ -27,7 +27,7 @@ HARMLESS_TYPES = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""Types of other packages that a model may hold beyond those that skops trusts: read, and found to hold numbers only."""
+"""Types of other packages that a model may hold, beyond those that skops trusts: each was read and holds only numbers."""
 
 
 class UntrustedFileError(ValueError):

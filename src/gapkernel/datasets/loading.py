@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapkernel.datasets.synthetic import _pandas
+from gapkernel.datasets.pandas_files import pandas_files
+from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
 
 ENVIRONMENT = "GAPKERNEL_DATA"
 
@@ -63,7 +64,7 @@ LOCAL_ONLY = (
 
 
 def available(data_dir=None) -> tuple[str, ...]:
-    """Names that `load` knows: those of the local folder, if there is one, and those on OpenML."""
+    """The names that `load` takes: those of the local folder, if there is one, and those on OpenML."""
     folder = local_folder(data_dir)
     return tuple(sorted({*OPENML, *LOCAL_ONLY, *(_index(folder) if folder else ())}))
 
@@ -74,7 +75,7 @@ def load(name, data_dir=None) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `available`, for example "heart_statlog", "horse_colic_24", "servo", "usps".
+        One of `available`; for example "heart_statlog", "horse_colic_24", "servo", "usps".
     data_dir : path, default=None
         A folder with an ``index.json`` that lists its files, their columns and their checksums. None is the folder that
         the environment variable GAPKERNEL_DATA names. Without a folder the data come from OpenML, through
@@ -135,39 +136,29 @@ def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
         raise ValueError(f"{path.name} is not the file that index.json describes: its SHA-256 differs. Fetch it again.")
     if path.suffix == ".npz":
         with np.load(path) as parts:
-            X = np.concatenate([parts["X_train"], parts["X_test"]])
-            return Dataset(X / 1000.0, np.concatenate([parts["y_train"], parts["y_test"]]).astype(np.int64))
-    frame = _pandas().read_csv(path, dtype=dict.fromkeys(entry["categorical"], str))
-    return _typed(frame.drop(columns=entry["target"]), frame[entry["target"]], entry["categorical"])
-
-
-def _typed(X, y, categorical) -> Dataset:
-    """Numbers as float64, categories as categories, rows with a target."""
-    labelled = y.notna()
-    X, y = X[labelled].reset_index(drop=True), y[labelled]
-    kinds = {c: "category" if c in set(categorical) else np.float64 for c in X}
-    return Dataset(X.astype(kinds), y.to_numpy())
+            X, y = (np.concatenate([parts[f"{name}_train"], parts[f"{name}_test"]]) for name in "Xy")
+        return Dataset(X / 1000.0, y.astype(np.int64))
+    return Dataset(*pandas_files().read_known(path, entry["target"], entry["categorical"]))
 
 
 def _from_openml(name: str, source: OnOpenML) -> Dataset:
-    _pandas()
+    files = pandas_files()
     from sklearn.datasets import fetch_openml
 
     try:
         found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
-    except (OSError, ValueError) as error:  # no connection, or an answer that is no data set
+    except (OSError, ValueError) as error:  # no connection, or an answer that is not a data set
         raise ConnectionError(
             f"The data set {name!r} could not be fetched from OpenML (id {source.id}): {error}. Without a connection, "
             f"put it into a folder and name that in {ENVIRONMENT} or data_dir."
         ) from error
-    X = found.data.drop(columns=[c for c in source.drop if c in found.data])
-    counts = tuple(sorted(found.target.value_counts().tolist()))
+    X = take_columns(found.data, [k for k, column in enumerate(labels_of(found.data)) if column not in source.drop])
+    y = np.asarray(found.target)
+    counts = tuple(sorted(np.unique(y[~missing_in(y)], return_counts=True)[1].tolist()))
     if X.shape != source.shape or counts != source.class_counts:
         raise ValueError(
             f"OpenML's data set {source.id} is not the {name!r} of the papers: expected {source.shape} with classes of "
             f"{source.class_counts} rows, got {X.shape} and {counts}. Use a local folder ({ENVIRONMENT} or data_dir)."
         )
-    categorical = [c for c in X if X[c].dtype.kind not in "biuf"]
-    X = X.assign(**{c: X[c].astype("string").astype("category") for c in categorical})
-    target = found.target.astype(str) if found.target.dtype == "category" else found.target
-    return _typed(X, target, categorical)
+    categorical = np.array(labels_of(X))[schema_of(X).categorical].tolist()
+    return Dataset(*files.known_types(X, found.target, categorical))

@@ -6,6 +6,9 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from gapkernel.datasets.pandas_files import pandas_files
+from gapkernel.missingness import ampute
+
 SOURCES = ("human", "cow", "poultry", "swine")
 SOURCE_COUNTS = (50, 25, 33, 30)
 MARKER_CHANCES = np.array([
@@ -65,7 +68,7 @@ def make_ehk_synthetic(n_samples=500, random_state=None):
     >>> X.shape, sorted(set(y.tolist()))
     ((1000, 11), [-1, 1])
     """
-    pandas = _pandas()
+    files = pandas_files()
     random = check_random_state(random_state)
     v = {name: law.rvs(n_samples, random_state=random).astype(np.float64) for name, law in ehk_laws().items()}
     letter = random.choice(list("ABCD"), n_samples)
@@ -77,8 +80,7 @@ def make_ehk_synthetic(n_samples=500, random_state=None):
         (v["v1"] < 3.8) & (v["v2"] <= 6) & (v["v3"] <= 2) & (v["v4"] <= 9.4) & (v["v5"] < 196) & (v["v6"] > 0.01)
         & (v["v7"] <= 2) & (v["v8"] >= -3) & (v["v9"] <= 8) & np.isin(letter, ["A", "D"])
     )  # fmt: skip
-    X = pandas.DataFrame(v).assign(v11=pandas.Categorical(letter, categories=list("ABCD")))
-    return X, np.where(first | second, 1, -1)
+    return files.frame_of({**v, "v11": letter}, levels={"v11": "ABCD"}), np.where(first | second, 1, -1)
 
 
 def make_source_tracking(random_state=None, gap_fraction=212 / 1242):
@@ -106,19 +108,9 @@ def make_source_tracking(random_state=None, gap_fraction=212 / 1242):
     >>> X.shape, int(X.isna().to_numpy().sum())
     ((138, 9), 212)
     """
-    from gapkernel.missingness import ampute
-
-    pandas = _pandas()
+    files = pandas_files()
     random = check_random_state(random_state)
     source = np.repeat(np.arange(len(SOURCES)), SOURCE_COUNTS)
     found = random.uniform(size=(len(source), len(MARKER_CHANCES))) < MARKER_CHANCES.T[source]
-    X = pandas.DataFrame(found.astype(np.float64), columns=[f"marker{k + 1}" for k in range(found.shape[1])])
+    X = files.frame_of({f"marker{k + 1}": column for k, column in enumerate(found.T.astype(np.float64))})
     return ampute(X, gap_fraction, random_state=random), np.array(SOURCES, dtype=object)[source]
-
-
-def _pandas():
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("The data sets come as pandas frames: pip install gapkernel[cli].") from error
-    return pandas

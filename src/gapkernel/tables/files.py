@@ -77,6 +77,26 @@ def read_frame(path, *, drop=(), categories=(), gap_marks=(), target=None) -> pd
     return pd.DataFrame(columns)
 
 
+def read_known(path, target: str, categorical) -> tuple[pd.DataFrame, np.ndarray]:
+    """A CSV file whose categories are known, and its target; rows without a target are left out."""
+    frame = pd.read_csv(path, dtype=dict.fromkeys(categorical, str))
+    return known_types(frame.drop(columns=target), frame[target], categorical)
+
+
+def known_types(X: pd.DataFrame, y: pd.Series, categorical) -> tuple[pd.DataFrame, np.ndarray]:
+    """The rows with a target: these columns as categories of text, all others as float64."""
+    rows = y.notna()
+    columns = {c: _as_levels(X[c]) if c in categorical else X[c].astype(np.float64) for c in X}
+    y = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y
+    return pd.DataFrame(columns)[rows].reset_index(drop=True), y[rows].to_numpy()
+
+
+def frame_of(columns: dict, levels: dict | None = None) -> pd.DataFrame:
+    """A frame of columns by name; those in ``levels`` are categories with these levels."""
+    frame = pd.DataFrame(columns)
+    return frame.astype({name: pd.CategoricalDtype(list(known)) for name, known in (levels or {}).items()})
+
+
 def without(frame: pd.DataFrame, drop, path) -> pd.DataFrame:
     """The frame without some columns."""
     for name in drop:

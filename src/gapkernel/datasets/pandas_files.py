@@ -1,0 +1,10 @@
+"""The data sets come as pandas frames, and pandas is optional."""
+
+
+def pandas_files():
+    """The module that reads files into pandas frames."""
+    try:
+        from gapkernel.tables import files
+    except ImportError as error:
+        raise ImportError("The data sets come as pandas frames: pip install gapkernel[cli].") from error
+    return files
