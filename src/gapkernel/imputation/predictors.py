@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.stats import kendalltau, rankdata
-from sklearn.utils import check_array
+from sklearn.base import BaseEstimator
 
 from gapkernel.missingness import pairs
+from gapkernel.tables import read_table
 
 CORRELATIONS = ("kendall", "pearson", "spearman")
 
@@ -16,8 +17,8 @@ def usable_cases(X) -> np.ndarray:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        NaN marks a gap.
+    X : array-like or frame of shape (n_samples, n_features)
+        NaN, None and pd.NA mark a gap.
 
     Returns
     -------
@@ -48,8 +49,8 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        NaN marks a gap.
+    X : array-like or frame of shape (n_samples, n_features)
+        NaN, None and pd.NA mark a gap. A category counts by the places of its levels.
     mincor : float or array-like, default=0.1
         Least absolute correlation; one number, one for each target, or one for each pair.
     minpuc : float or array-like, default=0.0
@@ -74,7 +75,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
            [ True, False, False],
            [False, False, False]])
     """
-    X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+    X = read_table(BaseEstimator(), X, reset=True).values
     missing = np.isnan(X)
     d = X.shape[1]
     strength = association(X, method, include_response)

@@ -1,4 +1,4 @@
-"""One chain of fully conditional specification: learnt on training rows, replayed on new ones."""
+"""One chain of chained equations: sweeps over training rows, and the same sweeps over new ones."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
     for j, rows in enumerate(missing):
         state[rows, j] = _first_values(plan, j, random.random(len(rows)))
     design = plan.coding.design(state)
-    learnt: list = [None] * codes.shape[1]
+    learned: list = [None] * codes.shape[1]
     means, variances = np.full((2, plan.n_sweeps, codes.shape[1]), np.nan)
     parameters = random if plan.sampling == "proper" else None
     for sweep in range(plan.n_sweeps):
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
-            learnt[j] = _fit_column(plan, state, design, present[j], j, learnt[j], parameters)
+            learned[j] = _fit_column(plan, state, design, present[j], j, learned[j], parameters)
             uniform = None if plan.sampling == "expected" else random.random(len(missing[j]))
-            _redraw(plan, state, design, missing[j], j, learnt[j], uniform)
+            _redraw(plan, state, design, missing[j], j, learned[j], uniform)
             values = plan.coding.decode(state[missing[j], j], j)
             means[sweep, j], variances[sweep, j] = values.mean(), values.var(ddof=1) if len(values) > 1 else np.nan
     for j in np.flatnonzero(~gaps.any(axis=0)).tolist():  # a column complete here may have gaps in new rows
-        learnt[j] = _fit_column(plan, state, design, present[j], j, None, parameters)
-    return Chain(number, learnt, means, variances), state
+        learned[j] = _fit_column(plan, state, design, present[j], j, None, parameters)
+    return Chain(number, learned, means, variances), state
 
 
 def replay(plan: Plan, chain: Chain, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
