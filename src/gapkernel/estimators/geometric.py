@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
-from gapkernel.rows import Patterns
+from gapkernel.kernels.width import scale_gamma
+from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
 from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
@@ -43,7 +44,8 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
     degree, coef0 : float, default=3 and 1.0
         Of the polynomial kernel (gamma x'y + coef0)^degree.
     gamma : float or "scale", default="scale"
-        Of "poly" and "rbf". "scale" is 1 / (n_features * variance of the observed values), 0/1 codes included.
+        Of "poly" and "rbf". "scale" is 1 / (n_features * variance of all cells), by the means and variances of the
+        observed values of each column.
     method : {"alternating", "average", "separable"}, default="alternating"
         "alternating" divides the score of row i by s_i = ||w^(i)|| / ||w||, trains with the s_i fixed, measures
         them again, and so on. "average" puts a common norm in place of ||w^(i)||: one ordinary SVM. "separable"
@@ -268,8 +270,7 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
 
     def _alternate(self, values, seen, targets, weight, columns):
         """Solve by SVMs: the alternating scheme, or one round of it."""
-        variance = np.nanvar(columns)
-        gamma = (1.0 / (values.shape[1] * variance) if variance > 0 else 1.0) if self.gamma == "scale" else self.gamma
+        gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else self.gamma
         kernel = ObservedColumnsKernel(self.kernel, gamma, self.coef0, self.degree)
         column_scales = np.ones(values.shape[1])
         if self.method == "average" and self.norm == "mean":
