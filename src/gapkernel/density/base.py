@@ -13,9 +13,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Schema, Table, read_table
+from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class Density(DensityMixin, BaseEstimator, ABC):
+class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     """Where the law of a gap comes from: `fit` learns from a table, `condition` turns its rows into laws.
 
     A kind writes `_fit`, `_condition`, `moments` and, if it has one, `_log_density`. What all kinds share is here.
@@ -145,11 +146,6 @@ class Density(DensityMixin, BaseEstimator, ABC):
             return read_table(self, X, reset=True, categorical_features=self.categorical_features)
         check_is_fitted(self, "schema_")
         return read_table(self, X, reset=False, schema=self.schema_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -72,7 +73,7 @@ class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
     density: Any
     categorical_features: Any = None
     indicator: bool | Missingness = False
-    density_: Any
+    density_: Density
 
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
@@ -110,7 +111,7 @@ class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         return MaskedRows(rows, table.missing) if self.indicator else rows
 
 
-class KernelMachine(KernelEstimator):
+class KernelMachine(KernelEstimator, ABC):
     """An estimator that learns by a kernel on laws.
 
     A subclass names the kind of its target and makes its `Solver`; it overrides `_learn` if it needs more than a Gram
@@ -168,9 +169,9 @@ class KernelMachine(KernelEstimator):
             classes, y = read_classes(y)
         return Training(table, y, weight, kept, classes)
 
+    @abstractmethod
     def _solver(self, training: Training) -> Solver:
-        """The solver with this estimator's parameters."""
-        raise NotImplementedError
+        """The solver with this estimator's parameters, which it checks."""
 
     def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
         """Solve, and keep what was learned."""

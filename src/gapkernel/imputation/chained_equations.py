@@ -30,9 +30,10 @@ from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
 from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors
 from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
+from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Multiple imputation by chained equations, for training rows and for new ones.
 
     Parameters
@@ -352,11 +353,6 @@ class ChainedEquations(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             rows = gaps[:, j]
             out[rows, j] = coding.decode(state[rows, j], j)
         return out
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _with_target(table: Table, y: np.ndarray) -> Table:

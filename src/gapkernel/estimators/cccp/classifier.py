@@ -24,6 +24,7 @@ from gapkernel.solvers.cccp.procedure import IncompleteSolution
 from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
 from gapkernel.tables import numbers_of, read_table
 from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.takes_gaps import TakesGaps
 
 MOST_BASIS = 500
 """Basis functions when the caller names no number."""
@@ -32,7 +33,7 @@ MOST_PICKED_FROM = 10_000
 """Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
 
 
-class CCCPClassifier(ClassifierMixin, AnswersInParts, BaseEstimator):
+class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     """Classification of rows with missing inputs and missing labels, integrated out inside the model.
 
     Each class has a score f_k(x) in the space of a kernel. A row with gaps has one for every way to complete it, and
@@ -366,8 +367,3 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, BaseEstimator):
         if self.basis == "kmeans":
             rows = centres(rows, size, random)
         return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

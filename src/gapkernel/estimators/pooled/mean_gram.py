@@ -15,7 +15,7 @@ from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
 
 # our kernel machines are scikit-learn's on complete rows, with these names for the kernels
-_TWINS = {SVC: svm.SVC, SVR: svm.SVR, KernelRidge: kernel_ridge.KernelRidge}
+_TWINS: dict[type, type] = {SVC: svm.SVC, SVR: svm.SVR, KernelRidge: kernel_ridge.KernelRidge}
 _NAMES = {"genrbf": "rbf", "rbf": "rbf", "linear": "linear"}
 
 
