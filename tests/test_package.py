@@ -34,7 +34,7 @@ def test_importing_brings_no_heavy_guests_of_its_own():
 import sys, sklearn.svm
 before = set(sys.modules)
 import gapkernel
-guests = {"pandas", "polars", "matplotlib", "rich", "mpmath", "dask", "distributed", "pyarrow"}
+guests = {"pandas", "polars", "matplotlib", "rich", "mpmath", "dask", "distributed", "pyarrow", "clarabel"}
 print(guests & (set(sys.modules) - before) or "none")
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -27,7 +27,7 @@ HARMLESS_TYPES = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""Types of other packages that a model may hold, beyond those that skops trusts: each was read and holds only numbers."""
+"""Types of other packages that a model may hold too; skops does not trust them by itself, but they hold numbers only."""
 
 
 class UntrustedFileError(ValueError):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
 from scipy import sparse
 
@@ -169,6 +168,8 @@ class _Model:
 
 def _weights(gram: np.ndarray, linear: np.ndarray) -> np.ndarray:
     """The weights of the planes: max linear'alpha - 1/2 alpha' gram alpha, alpha >= 0, sum alpha <= 1."""
+    import clarabel  # here, because only those who solve a program need to load it
+
     m = len(linear)
     scale = max(1.0, np.abs(linear).max(), gram.diagonal().max())
     settings = clarabel.DefaultSettings()
