@@ -76,7 +76,8 @@ class Masked(Kernel):
         self.indicator = clone(self.indicator)
         self.indicator._validate_params()
         if isinstance(self.indicator.gamma, str):
-            self.indicator.gamma = scale_gamma(Moments.of(rows.mask()[:, self.columns].astype(float)))
+            missing = rows.mask()[:, self.columns].astype(float)
+            self.indicator.gamma = scale_gamma(Moments.of(missing)) if self.columns.any() else 1.0
 
     def _looked_at(self, rows: Rows) -> Rows:
         rows.mask()  # rows without one are refused
