@@ -194,7 +194,7 @@ def test_bad_questions_are_answered_clearly(model):
         value_of_information(model, X)
     with pytest.raises(ValueError, match="SVC has no predict_proba: wrap it in CalibratedClassifierCV"):
         value_of_information(gk.SVC().fit(X, y > 0), X[0])
-    with pytest.raises(ValueError, match="has no Gaussian density_: pass density="):
+    with pytest.raises(ValueError, match="has no density_: pass density="):
         value_of_information(CalibratedClassifierCV(gk.SVC(), cv=2).fit(X, y > 0), X[0])
 
 

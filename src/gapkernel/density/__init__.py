@@ -1,5 +1,6 @@
 """Densities: where the law of a gap comes from."""
 
+from gapkernel.density.atomic_density import AtomicDensity, base_measure
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density
 from gapkernel.density.best_density import BestDensity
@@ -9,8 +10,10 @@ from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.density.marginals import Marginals
+from gapkernel.density.neighbours import Neighbours
 
 __all__ = [
+    "AtomicDensity",
     "BestDensity",
     "Density",
     "FactorAnalysis",
@@ -18,7 +21,9 @@ __all__ = [
     "GaussianMixture",
     "JointGaussian",
     "Marginals",
+    "Neighbours",
     "NormalInverseWishart",
+    "base_measure",
     "default_density",
     "density_for",
     "make_density",

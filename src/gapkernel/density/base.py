@@ -119,9 +119,9 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """
         return Table(values, self.schema_).one_hot()
 
-    def marginal(self, columns):
-        """The moments of some columns, under the names of a density."""
-        return _Part(self.moments().take(columns))
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row."""
+        return self.condition(X).cell_nodes(column, n_nodes)
 
     @property
     def columns_(self) -> np.ndarray:
@@ -167,16 +167,3 @@ def seed_of(random_state) -> int:
 def no_observed_value() -> ValueError:
     """The error of a table that says nothing."""
     return ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")
-
-
-class _Part:
-    def __init__(self, moments: Moments):
-        self.moments = moments
-        self.mean_, self.variances_ = moments.mean, moments.variances
-
-    @property
-    def covariance_(self):
-        return self.moments.covariance
-
-    def marginal(self, columns):
-        return _Part(self.moments.take(columns))

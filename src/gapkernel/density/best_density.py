@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from gapkernel.density.base import Density, Rows, rows_with_values
+from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
-from gapkernel.rows.base import Moments
+from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Table
 
 
@@ -89,7 +89,7 @@ class BestDensity(Density):
         return self.best_density_.moments()
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``."""
+        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row."""
         return self.best_density_.cell_nodes(self._read(X), column, n_nodes)
 
     @property

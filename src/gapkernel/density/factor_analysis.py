@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +13,6 @@ from gapkernel.compute.standardise import standard_of
 from gapkernel.density.em.climb import Ascent, choose_by_bic
 from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
 from gapkernel.density.iterated import IteratedDensity
-from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.tables import Table
 
@@ -158,25 +156,6 @@ class FactorAnalysis(IteratedDensity):
         """diag(noise) + loadings loadings'."""
         check_is_fitted(self, "loadings_")
         return self.loadings_ @ self.loadings_.T + np.diag(self.noise_)
-
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
-        """Complete the rows of ``X`` by draws from their laws.
-
-        Returns
-        -------
-        completions : ndarray of shape (n_draws, n_samples, n_features)
-        """
-        random = check_random_state(random_state)
-        rows, seen, z, precision, _ = self._posterior(self._read(X))
-        roots = np.linalg.inv(np.linalg.cholesky(precision))  # G^-1 = R'R
-        factors = z + np.einsum("iab,nia->nib", roots, random.standard_normal((n_draws, *z.shape)))
-        draws = self.mean_ + factors @ self.loadings_.T
-        draws += np.sqrt(self.noise_) * random.standard_normal(draws.shape)
-        return np.where(seen > 0, rows, draws)
-
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
-        return normal_nodes(self.condition(X), column, n_nodes)
 
     def _condition(self, table: Table) -> FactorRows:
         rows, seen, z, precision, _ = self._posterior(table)

@@ -16,7 +16,6 @@ from gapkernel.density.base import no_observed_value
 from gapkernel.density.em.gaussian import Prior, maximise_gaussian
 from gapkernel.density.em.observations import ObservationsInParts
 from gapkernel.density.iterated import IteratedDensity
-from gapkernel.density.quadrature import normal_nodes
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import parts_of
@@ -210,10 +209,6 @@ class Gaussian(IteratedDensity):
             means[i, ~touched] = point[~touched]
             covariances[i] = 0.5 * (covariance + covariance.T) * np.outer(touched, touched)
         return GaussianRows.from_moments(means, covariances)
-
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X`` (Gauss-Hermite)."""
-        return normal_nodes(self.condition(X), column, n_nodes)
 
     def _condition(self, table: Table) -> GaussianRows:
         return self._conditioned(table)[0]

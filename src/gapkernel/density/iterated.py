@@ -14,7 +14,7 @@ from gapkernel.compute.standardise import Standard
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.em.climb import Ascent, warn_unless_converged
 from gapkernel.density.em.observations import Observations
-from gapkernel.rows.base import Moments
+from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
 
 

@@ -11,10 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.density.base import Density, Rows, rows_with_values
+from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.gaussian import Gaussian
-from gapkernel.density.quadrature import normal_nodes
-from gapkernel.rows.base import Moments
+from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Table
 
 
@@ -72,19 +71,17 @@ class JointGaussian(Density):
         self.categorical_features = categorical_features
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of a quadrature over the law of a missing cell of the one row of ``X``.
+        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.
 
         A category has its levels as values, weighted by the conditional means of their codes, where these are
         positive.
         """
-        rows = self.condition(X)
-        codes = np.flatnonzero(self.columns_ == column)
-        means = self._location[codes] + self._scale[codes] * rows.means[0, codes]
-        if self.schema_.levels[column] is None or self.schema_.ordered[column]:
-            nodes, weights = normal_nodes(rows, codes[0], n_nodes)
-            return self._location[codes[0]] + self._scale[codes[0]] * nodes, weights
-        shares = np.maximum(means, 0.0)
-        return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
+        rows, codes = self.condition(X), np.flatnonzero(self.columns_ == column)
+        if self.schema_.one_hot[codes[0]]:
+            shares = np.maximum(self._location[codes] + self._scale[codes] * rows.means[0, codes], 0.0)
+            return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
+        nodes, weights = rows.cell_nodes(codes[0], n_nodes)
+        return self._location[codes[0]] + self._scale[codes[0]] * nodes, weights
 
     def moments(self) -> Moments:
         """Mean, variances and covariance of the codes."""

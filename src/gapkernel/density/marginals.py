@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
-from gapkernel.rows.base import Moments
+from gapkernel.rows import Moments
 from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_law
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
@@ -110,14 +110,6 @@ class Marginals(Density):
         variances = np.array([law.variance for law in laws])
         return Moments(np.array([law.mean for law in laws]), variances, lambda: np.diag(variances))
 
-    def marginal(self, columns) -> Marginals:
-        """The density of some columns."""
-        check_is_fitted(self)
-        part = Marginals(**self.get_params(deep=False))
-        part.schema_, part.n_features_in_ = self.schema_.take(columns), len(columns)
-        part.features_, part.bandwidths_ = tuple(self.features_[k] for k in columns), self.bandwidths_[columns]
-        return part
-
     def _fit(self, table: Table, sample_weight) -> None:
         table, weight = rows_with_values(table, sample_weight)
         given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
@@ -132,8 +124,8 @@ class Marginals(Density):
     def _log_density(self, table: Table) -> np.ndarray:
         total = np.zeros(len(table))
         for feature, values in zip(self.features_, table.values.T, strict=True):
-            seen = ~np.isnan(values) & (feature.law is not None)
             if feature.law is not None:
+                seen = ~np.isnan(values)
                 total[seen] += feature.law.log_density(values[seen])
         return total
 

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.density import Density
 from gapkernel.tables import Table, read_table
 
 
@@ -88,9 +89,9 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
         estimator = estimator[-1]
     check_is_fitted(estimator)
     density = getattr(estimator, "density_", None) if density is None else density
-    if not hasattr(density, "cell_nodes"):
+    if not isinstance(density, Density):
         raise ValueError(
-            f"{type(estimator).__name__} has no Gaussian density_: pass density=, for example "
+            f"{type(estimator).__name__} has no density_: pass density=, for example "
             f"gapkernel.density.Gaussian().fit(X_train)."
         )
     table = read_table(estimator, row, reset=False, schema=density.schema_)

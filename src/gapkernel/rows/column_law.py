@@ -54,6 +54,10 @@ class Law:
         """Quantiles."""
         raise NotImplementedError
 
+    def log_density(self, z) -> np.ndarray:
+        """Log density at ``z``, or log probability of a law with finitely many values."""
+        raise NotImplementedError
+
     mean: float
     variance: float
 
@@ -109,6 +113,11 @@ class Atoms(Law):
     def ppf(self, share) -> np.ndarray:
         place = np.searchsorted(self._sums[0][1:], share, side="left")
         return self.points[np.minimum(place, len(self.points) - 1)]
+
+    def log_density(self, z) -> np.ndarray:
+        place = np.minimum(np.searchsorted(self.points, z), len(self.points) - 1)
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(self.points[place] == z, self.probabilities[place], 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +194,15 @@ class UniformWindows(Law):
         steps = open_windows[:-1] * np.diff(edges) / (2.0 * self.half_width)
         return np.interp(share, np.concatenate([[0.0], np.cumsum(steps)]), edges)
 
+    def log_density(self, z) -> np.ndarray:
+        mass, reach = (
+            self._powers[:, 0],
+            self.half_width * (1.0 + 1e-9),
+        )  # an end belongs to its window, whatever rounding
+        first, last = self.centres.searchsorted(z - reach), self.centres.searchsorted(z + reach, "right")
+        with np.errstate(divide="ignore"):
+            return np.log((mass[last] - mass[first]) / (2.0 * self.half_width))
+
 
 @dataclass(frozen=True, eq=False)
 class Normal(Law):
@@ -212,6 +230,9 @@ class Normal(Law):
 
     def ppf(self, share) -> np.ndarray:
         return self.mean + self.deviation * ndtri(share)
+
+    def log_density(self, z) -> np.ndarray:
+        return -0.5 * ((z - self.mean) / self.deviation) ** 2 - np.log(self.deviation * np.sqrt(2.0 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +269,9 @@ class Known(Law):
 
     def ppf(self, share) -> np.ndarray:
         return self.distribution.ppf(share)  # type: ignore[attr-defined]
+
+    def log_density(self, z) -> np.ndarray:
+        return self.distribution.logpdf(z)  # type: ignore[attr-defined]
 
 
 def known_law(distribution) -> Law:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from gapkernel.compute.linalg.quadratic import weighted_products
 from gapkernel.rows.atoms import AtomRows
@@ -136,8 +137,13 @@ class FactorRows(Rows):
         )
 
     def draws(self, n_draws: int, random_state=None) -> np.ndarray:
-        """Complete rows drawn from the laws, (n_draws, n_rows, n_features)."""
-        return self.dense.draws(n_draws, random_state)
+        """Complete rows drawn from the laws, by their factors: (n_draws, n_rows, n_features)."""
+        random = check_random_state(random_state)
+        roots = np.linalg.inv(np.linalg.cholesky(self.precision))[self.pattern]  # G^-1 = R'R
+        factors = np.einsum("iab,nia->nib", roots, random.standard_normal((n_draws, *roots.shape[:2])))
+        away = factors @ self.loadings.T
+        away += np.sqrt(self.noise) * random.standard_normal(away.shape)
+        return self.means + np.where(self.uncertain, away, 0.0)
 
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
         return self.dense.atoms(n_atoms, method, seed)

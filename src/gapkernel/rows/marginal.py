@@ -119,9 +119,10 @@ class MarginalRows(Rows):
         def fill(values, starts, cube):
             for i in np.flatnonzero(~self.complete):
                 gaps = np.flatnonzero(self.uncertain[i])
-                points = cube([i], len(gaps))[0]
-                for k, share in zip(gaps, points.T, strict=True):
-                    values[starts[i] : starts[i + 1], k] = self._law(k).ppf(share)
+                values[starts[i] : starts[i + 1], gaps] = cube([i], len(gaps))[0]
+            uncertain = np.repeat(self.uncertain, np.diff(starts), axis=0)
+            for k in range(self.n_features):  # the law of a column, once for all rows
+                values[uncertain[:, k], k] = self._law(k).ppf(values[uncertain[:, k], k])
 
         return AtomRows.drawn(self.values, fill, n_atoms, method, seed)
 
