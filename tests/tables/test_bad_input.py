@@ -1,10 +1,15 @@
 """Bad input: one clear complaint that names the culprit, and nothing half fitted."""
 
+from inspect import isabstract, signature
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
 
 import gapkernel as gk
 from gapkernel.kernels import GenRBF
@@ -62,10 +67,34 @@ def test_a_column_of_text_is_named(machine):
     refused(machine, "Column 1", "not numbers", data=frame.to_numpy(dtype=object))
 
 
-@every_estimator
-def test_a_column_of_dates_is_named(machine):
-    frame = pd.DataFrame({"length": X[:, 0], "when": pd.date_range("2020-01-01", periods=len(X))})
-    refused(machine, "'when'", "not numbers", data=frame)
+def made(estimator):
+    """An estimator with its defaults, or around one of scikit-learn's."""
+    return estimator() if "estimator" not in signature(estimator).parameters else estimator(LinearSVC())
+
+
+NAMED = {name: getattr(module, name) for module in (gk, gk.density) for name in module.__all__}
+ALL = {name: found for name, found in NAMED.items() if hasattr(found, "fit") and not isabstract(found)}
+WHEN = pd.date_range("2020-01-01", periods=len(X))
+NOT_NUMBERS = {
+    "dates": pd.DataFrame({"length": X[:, 0], "when": WHEN}),
+    "durations": pd.DataFrame({"length": X[:, 0], "when": WHEN - WHEN[0]}),
+    "dates as objects": pd.DataFrame({"length": X[:, 0], "when": pd.Series(WHEN.date, dtype=object)}),
+    "polars dates": pl.DataFrame({"length": X[:, 0], "when": WHEN.date.tolist()}),
+}
+
+
+@pytest.mark.parametrize("data", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
+@pytest.mark.parametrize("estimator", ALL.values(), ids=ALL.keys())
+def test_dates_are_refused_by_every_estimator(estimator, data):
+    refused(made(estimator), "'when'", "dates or times, not numbers", data=data)
+
+
+@pytest.mark.parametrize("estimator", ALL.values(), ids=ALL.keys())
+def test_arrays_of_dates_sparse_tables_and_repeated_names_are_refused_by_every_estimator(estimator):
+    refused(made(estimator), "Column 0", "dates or times", data=np.array([WHEN, WHEN]).T)
+    refused(made(estimator), "more than one column named 'a'", data=pd.DataFrame(X, columns=["a", "a"]))
+    with pytest.raises(TypeError, match="Sparse data"):
+        made(estimator).fit(csr_array(np.nan_to_num(X)), Y)
 
 
 @every_estimator

@@ -1,136 +1,76 @@
-"""The one door: which columns are categories, what is a gap, and what is refused."""
+"""The types of a table: 0/1 codes and back, and the levels that some rows alone would have."""
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
-from gapkernel.tables import Schema, read_table
-
-COLOURS = ["red", "blue", None, "red"]
-SIZES = [1.0, np.nan, 2.5, 3.0]
+from gapkernel.tables import Schema, Table, read_table
 
 
-def read(X, **options):
-    return read_table(BaseEstimator(), X, reset=True, **options)
+@st.composite
+def mixed_frames(draw, min_rows=1):
+    """Numbers, text, truth values and an ordered category, with gaps."""
+    n = draw(st.integers(min_rows, 8))
+    levels = ["low", "mid", "high"]
+
+    def column(values):
+        return draw(st.lists(st.none() | values, min_size=n, max_size=n))
+
+    return pd.DataFrame(
+        {
+            "x": pd.array(column(st.floats(-9, 9)), dtype="Float64"),
+            "text": pd.array(column(st.sampled_from("abc")), dtype="string"),
+            "truth": pd.array(column(st.booleans()), dtype="boolean"),
+            "grade": pd.Categorical(column(st.sampled_from(levels)), levels, ordered=True),
+        }
+    )
 
 
-FORMS = {
-    "pandas text": lambda: pd.DataFrame({"size": SIZES, "colour": COLOURS}),
-    "pandas object": lambda: pd.DataFrame({"size": SIZES, "colour": np.array(COLOURS, dtype=object)}, dtype=object),
-    "pandas string": lambda: pd.DataFrame({"size": SIZES, "colour": pd.array(COLOURS, dtype="string")}),
-    "pandas category": lambda: pd.DataFrame({"size": SIZES, "colour": pd.Categorical(COLOURS, ["red", "no", "blue"])}),
-    "pandas Float64": lambda: pd.DataFrame({"size": pd.array(SIZES, dtype="Float64"), "colour": COLOURS}),
-    "polars text": lambda: pl.DataFrame({"size": [1.0, None, 2.5, 3.0], "colour": COLOURS}),
-    "polars category": lambda: pl.DataFrame({"size": SIZES, "colour": pl.Series(COLOURS, dtype=pl.Categorical)}),
-    "object array": lambda: np.array(list(zip(SIZES, COLOURS, strict=True)), dtype=object),
-    "object array with pd.NA": lambda: np.array([[1.0, "red"], [pd.NA, "blue"], [2.5, pd.NA], [3.0, "red"]], object),
-    "list": lambda: [list(row) for row in zip(SIZES, COLOURS, strict=True)],
-}  # fmt: skip
+def read(frame):
+    return read_table(BaseEstimator(), frame, reset=True)
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-def test_every_form_gives_the_same_table(form):
-    table = read(form())
-    assert np.array_equal(table.values, [[1, 1], [np.nan, 0], [2.5, np.nan], [3, 1]], equal_nan=True)
-    assert table.schema.levels == (None, ("blue", "red"))
-    assert table.codes.tolist() == [[1], [0], [-1], [1]]
-    assert table.numbers.shape == (4, 1)
+@given(frame=mixed_frames())
+def test_codes_and_back(frame):
+    table = read(frame)
+    codes = table.one_hot()
+    hot, columns = table.schema.one_hot, table.schema.code_columns
+    assert codes.shape == (len(table), len(columns))
+    assert_array_equal(np.isnan(codes), table.missing[:, columns])  # a gap is NaN in all its codes
+    for k in np.unique(columns[hot]):
+        seen = ~table.missing[:, k]
+        assert (codes[np.ix_(seen, columns == k)].sum(axis=1) == 1).all()  # one code is 1, the others are 0
+    back = Table.from_one_hot(codes, table.schema)
+    assert_array_equal(back.values, table.values)
 
 
-@pytest.mark.parametrize("values", [
-    [True, False, None, True], pd.array([True, False, None, True], dtype="boolean"),
-    np.array([True, False, None, True], object),
-], ids=["bool with None", "boolean", "object"])  # fmt: skip
-def test_truth_values_are_categories(values):
-    assert read(pd.DataFrame({"a": values})).codes.ravel().tolist() == [1, 0, -1, 1]
-
-
-def test_numeric_strings_are_categories_as_their_type_says():
-    table = read(pd.DataFrame({"code": ["1", "2", "10"], "x": [1.0, 2.0, 3.0]}))
-    assert table.schema.levels == (("1", "10", "2"), None)
-
-
-def test_ordered_types_keep_their_order():
-    sizes = ["small", "large", None]
-    pandas = pd.DataFrame({"s": pd.Categorical(sizes, ["small", "medium", "large"], ordered=True)})
-    polars = pl.DataFrame({"s": pl.Series(sizes, dtype=pl.Enum(["small", "medium", "large"]))})
-    for frame in (pandas, polars):
-        table = read(frame)
-        assert table.schema.ordered == (True,)
-        assert table.codes.ravel().tolist() == [0, 2, -1]
-
-
-@pytest.mark.parametrize("declared", [["a"], [0], [True, False], np.array([0]), np.array(["a"])], ids=repr)
-def test_categories_are_declared_by_name_number_or_mask(declared):
-    table = read(pd.DataFrame({"a": [3, 7, 3], "b": [1.0, 2.0, 3.0]}), categorical_features=declared)
-    assert table.schema.levels == ((3, 7), None)
-    assert table.codes.ravel().tolist() == [0, 1, 0]
-
-
-def test_numbers_in_an_array_are_declared_too():
-    table = read(np.array([[3.0, 1.0], [np.nan, 2.0], [7.0, 3.0]]), categorical_features=[0])
-    assert table.codes.ravel().tolist() == [0, -1, 1]
-
-
-def test_plain_numbers_stay_numbers():
-    for X in (np.ones((3, 2)), np.ones((3, 2), bool), pd.DataFrame({"a": [1, 2]}), [[1, 2.0], [None, 4]]):
-        assert not read(X).schema.categorical.any()
-
-
-@pytest.mark.parametrize(("declared", "complaint"), [
-    (["z"], "'z'"), ([5], "column 5"), ([-1], "column -1"), ([True], "mask of 1"), ("colour", "categorical_features"),
-    ([[0]], "categorical_features"), ([0.5], "categorical_features"),
-], ids=repr)  # fmt: skip
-def test_a_declaration_that_fits_no_column_is_refused(declared, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        read(pd.DataFrame({"a": [3, 7], "b": [1.0, 2.0]}), categorical_features=declared)
-
-
-BAD = {
-    "dates": (pd.DataFrame({"when": pd.date_range("2020-01-01", periods=2)}), "'when'.*dates"),
-    "durations": (pd.DataFrame({"wait": pd.to_timedelta([1, 2])}), "'wait'.*dates"),
-    "polars dates": (pl.DataFrame({"when": [pd.Timestamp("2020-01-01").to_pydatetime()]}), "'when'.*dates"),
-    "array of dates": (np.array([["2020-01-01"]], dtype="M8[D]"), "Column 0.*dates"),
-    "numbers and text": (pd.DataFrame({"mess": np.array([1, "a"], object)}), "'mess'.*mixes types.*int, str"),
-    "truth and text": (np.array([[True], ["a"]], object), "Column 0.*mixes"),
-    "numbers and text in a list": ([[1, "a"], ["b", "c"]], "Column 0.*mixes"),
-    "repeated names": (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "more than one column named 'a'"),
-    "infinity": (pd.DataFrame({"c": ["u", "v"], "x": [1.0, np.inf]}), "infinity: row 1, column 'x'"),
-}
-
-
-@pytest.mark.parametrize(("X", "complaint"), BAD.values(), ids=BAD.keys())
-def test_bad_columns_are_named(X, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        read(X)
-
-
-def test_mixed_types_in_a_declared_column_are_named():
-    with pytest.raises(ValueError, match=r"'a'.*mixes types"):
-        read(pd.DataFrame({"a": np.array([1, "x"], object)}), categorical_features=["a"])
-
-
-def test_text_beside_declared_categories_is_named():
-    with pytest.raises(ValueError, match=r"'b'.*not numbers"):
-        read(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), categorical_features=["a"])
-
-
-def test_an_unknown_level_is_a_gap():
+@given(frame=mixed_frames(min_rows=2), data=st.data())
+def test_levels_learned_from_some_rows_are_those_of_reading_these_rows_alone(frame, data):
+    rows = np.array(data.draw(st.lists(st.integers(0, len(frame) - 1), min_size=1, unique=True).map(sorted)))
+    learned = read(frame).as_learned_from(rows)
+    alone = read(frame.iloc[rows])
+    assert learned.schema.levels == alone.schema.levels
+    assert_array_equal(learned[rows].values, alone.values)
     estimator = BaseEstimator()
-    schema = read_table(estimator, pd.DataFrame({"c": ["u", "v"], "x": [1.0, 2.0]}), reset=True).schema
-    new = read_table(estimator, pd.DataFrame({"c": ["w", "v"], "x": [1.0, 2.0]}), reset=False, schema=schema)
-    assert new.codes.ravel().tolist() == [-1, 1]
+    schema = read_table(estimator, frame.iloc[rows], reset=True).schema
+    assert_array_equal(learned.values, read_table(estimator, frame, reset=False, schema=schema).values)
 
 
-def test_names_and_width_are_checked_at_predict():
-    estimator, frame = BaseEstimator(), pd.DataFrame({"c": ["u", "v"], "x": [1.0, 2.0]})
-    schema = read_table(estimator, frame, reset=True).schema
-    with pytest.raises(ValueError, match="same order"):
-        read_table(estimator, frame[["x", "c"]], reset=False, schema=schema)
-    with pytest.raises(ValueError, match="feature names"):
-        read_table(estimator, frame[["c"]], reset=False, schema=schema)
+def test_a_table_whose_levels_all_occur_is_not_copied():
+    table = read(pd.DataFrame({"c": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]}))
+    assert table.as_learned_from([0, 1]) is table
+    assert table.as_learned_from([0, 2]).codes.ravel().tolist() == [0, -1, 0, -1]
+    assert table.codes.ravel().tolist() == [0, 1, 0, 1]  # the table itself stays as it was
+
+
+def test_the_most_likely_level_is_that_of_the_largest_code():
+    schema = Schema((("a", "b"), None, ("low", "high")), (False, False, True))
+    table = Table.from_one_hot(np.array([[0.2, 0.7, 5.0, 0.9], [np.nan, 1.0, 2.0, 7.0]]), schema)
+    assert_array_equal(table.values, [[1, 5, 1], [np.nan, 2, 1]])  # a place beyond the last level is the last
 
 
 def test_a_schema_finds_its_columns():

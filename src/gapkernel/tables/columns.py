@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from datetime import date, datetime, timedelta
 from functools import cached_property
 
@@ -17,37 +16,69 @@ GAP_TYPES = ("NoneType", "NAType", "NaTType")
 """Types of which every value is a gap, by name: pandas need not be installed."""
 
 
-class Column(ABC):
-    """One column. ``label`` is how error messages name it."""
+class Column:
+    """A column of an array, or of Python objects in a frame.
 
-    label: str
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+    label : str
+        How error messages name it.
+    """
+
+    order: tuple | None = None
+    """The levels of an ordered type, in their order; None for other types."""
+
+    def __init__(self, values: np.ndarray, label: str):
+        self.values, self.label = values, label
 
     @property
-    @abstractmethod
     def holds_categories(self) -> bool:
         """Whether the type of the column, or that of its cells, says that it holds categories."""
+        if self.values.dtype.kind in "biuf":
+            return False
+        if any(issubclass(t, (str, bool, np.bool_, *TIMES)) for t in _without_gaps(self._types)):
+            return holds_text(set(map(type, self.distinct)), self.label)
+        return False
 
-    @property
-    @abstractmethod
+    @cached_property
+    def _cells(self) -> list:
+        return self.values.tolist()
+
+    @cached_property
+    def _types(self) -> set[type]:
+        return set(map(type, self._cells))
+
+    @cached_property
     def distinct(self) -> list:
         """The distinct values as Python objects, without gaps, in any order."""
+        return [value for value in dict.fromkeys(self._cells) if not _is_gap(value)]
 
-    @property
-    @abstractmethod
-    def order(self) -> tuple | None:
-        """The levels of an ordered type, in their order; None for other types."""
-
-    @abstractmethod
     def mapped(self, numbers: dict) -> np.ndarray:
         """The number of each cell by its value; NaN for other values and in the gaps."""
+        return np.fromiter((numbers.get(cell, np.nan) for cell in self._cells), np.float64, len(self._cells))
 
-    @abstractmethod
-    def floats(self) -> np.ndarray:
-        """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
-
-    @abstractmethod
     def gaps(self) -> np.ndarray:
         """True in the gaps."""
+        if self.values.dtype.kind in "biuf":
+            return np.isnan(self.values)
+        return np.fromiter(map(_is_gap, self._cells), bool, len(self._cells))
+
+    def floats(self) -> np.ndarray:
+        """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
+        values = self.values
+        if values.dtype == object and len(_without_gaps(self._types)) < len(self._types):
+            values = np.where(self.gaps(), np.nan, values)
+        try:
+            return values.astype(np.float64)
+        except ValueError as error:
+            raise ValueError(
+                f"Column {self.label} of X holds values that are not numbers. Encode it as numbers, declare it in "
+                f"categorical_features if the estimator has that parameter, or leave the column out."
+            ) from error
+        except TypeError:
+            holds_text(_without_gaps(self._types), self.label)  # the error for dates says more
+            raise
 
     def levels(self) -> tuple:
         """The levels that occur, sorted; those of an ordered type as the type lists them."""
@@ -76,24 +107,24 @@ class Column(ABC):
         return place
 
 
-class FrameColumn(Column):
+class TypedColumn(Column):
     """A column of a frame whose type says what it holds."""
 
     def __init__(self, series: nw.Series, label: str):
         self.series, self.label = series, label
+        self.order = tuple(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
+
+    @cached_property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        return self.series.to_numpy()
 
     @property
     def holds_categories(self) -> bool:
         return isinstance(self.series.dtype, CATEGORICAL_DTYPES)
 
     @cached_property
-    def distinct(self) -> list:  # type: ignore[override]
+    def distinct(self) -> list:
         return [value for value in self.series.drop_nulls().unique().to_list() if value == value]
-
-    @property
-    def order(self) -> tuple | None:
-        dtype = self.series.dtype
-        return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
 
     def mapped(self, numbers: dict) -> np.ndarray:
         known = [value for value in self.distinct if value in numbers]
@@ -102,63 +133,8 @@ class FrameColumn(Column):
         found = [numbers[value] for value in known]
         return self.series.replace_strict(known, found, default=None, return_dtype=nw.Float64).to_numpy()
 
-    def floats(self) -> np.ndarray:
-        values = self.series.to_numpy()
-        return values if self.series.dtype.is_float() else ArrayColumn(values, self.label).floats()
-
     def gaps(self) -> np.ndarray:
-        if self.series.dtype.is_float():
-            return np.isnan(self.series.to_numpy())
-        return self.series.is_null().to_numpy()
-
-
-class ArrayColumn(Column):
-    """A column of an array, or of Python objects in a frame."""
-
-    order = None
-
-    def __init__(self, values: np.ndarray, label: str):
-        self.values, self.label = values, label
-
-    @property
-    def holds_categories(self) -> bool:
-        if self.values.dtype.kind in "biuf":
-            return False
-        types = set(map(type, self._cells))
-        if any(issubclass(t, (str, bool, np.bool_, *TIMES)) for t in types if t.__name__ not in GAP_TYPES):
-            return holds_text(set(map(type, self.distinct)), self.label)
-        return False
-
-    @cached_property
-    def _cells(self) -> list:
-        return self.values.tolist()
-
-    @cached_property
-    def distinct(self) -> list:  # type: ignore[override]
-        return [value for value in dict.fromkeys(self._cells) if not _is_gap(value)]
-
-    def mapped(self, numbers: dict) -> np.ndarray:
-        return np.fromiter((numbers.get(cell, np.nan) for cell in self._cells), np.float64, len(self._cells))
-
-    def floats(self) -> np.ndarray:
-        values = self.values
-        if values.dtype == object and any(t.__name__ in GAP_TYPES for t in set(map(type, self._cells))):
-            values = np.where(self.gaps(), np.nan, values)
-        try:
-            return values.astype(np.float64)
-        except ValueError as error:
-            raise ValueError(
-                f"Column {self.label} of X holds values that are not numbers. Encode it as numbers, declare it in "
-                f"categorical_features if the estimator has that parameter, or leave the column out."
-            ) from error
-        except TypeError:
-            holds_text(set(map(type, self._cells)), self.label)  # the error for dates says more
-            raise
-
-    def gaps(self) -> np.ndarray:
-        if self.values.dtype.kind in "biuf":
-            return np.isnan(self.values)
-        return np.fromiter(map(_is_gap, self._cells), bool, len(self._cells))
+        return np.isnan(self.values) if self.series.dtype.is_float() else self.series.is_null().to_numpy()
 
 
 class Columns:
@@ -176,8 +152,7 @@ class Columns:
         self.array = np.empty((0, 0))
         self.names: tuple[str, ...] | None = None
         if nw.dependencies.is_into_dataframe(X):
-            _refuse_repeated_names(X)
-            self.frame = nw.from_native(X, eager_only=True)
+            self.frame = _frame(X)
             self.names = tuple(map(str, self.frame.columns))
         else:
             self.array = _plain_array(X)
@@ -199,11 +174,10 @@ class Columns:
 
     def _column(self, k: int) -> Column:
         if self.frame is None:
-            return ArrayColumn(self.array[:, k], self.label(k))
+            return Column(self.array[:, k], self.label(k))
         series = self.frame[:, k]
-        if isinstance(self.dtypes[k], nw.Object | nw.Unknown):
-            return ArrayColumn(series.to_numpy(), self.label(k))
-        return FrameColumn(series, self.label(k))
+        untyped = isinstance(self.dtypes[k], nw.Object | nw.Unknown)
+        return Column(series.to_numpy(), self.label(k)) if untyped else TypedColumn(series, self.label(k))
 
     def holding_categories(self, declared="from_dtype") -> np.ndarray:
         """Which columns hold categories, as a mask: by their types, or as ``declared`` (None is none)."""
@@ -261,15 +235,18 @@ class Columns:
         return values
 
     def _coded(self, schema: Schema) -> np.ndarray:
-        typed = [k for k, levels in enumerate(schema.levels) if levels is None and self._is_numeric(k)]
-        together = self.array if self.frame is None else self.frame[:, typed].to_numpy()
-        if together.dtype == object:  # pandas' numbers with pd.NA among them
-            typed = []
-        elif len(typed) == self.n:
-            return together
+        if self.frame is None and self.array.dtype.kind in "biufc" and not schema.categorical.any():
+            return self.array
         values = np.empty((self.n_rows, self.n))
-        if typed:
-            values[:, typed] = together if self.frame is not None else together[:, typed]
+        typed = [k for k, dtype in enumerate(self.dtypes) if schema.levels[k] is None and dtype.is_numeric()]
+        if self.frame is not None and typed:
+            together = self.frame[:, typed].to_numpy()  # one by one, thousands of columns take long
+            if together.dtype == object:  # pandas' numbers with pd.NA among them
+                typed = []
+            elif len(typed) == self.n:
+                return together
+            else:
+                values[:, typed] = together
         for k in sorted(set(range(self.n)) - set(typed)):
             levels = schema.levels[k]
             values[:, k] = self.columns[k].floats() if levels is None else self.columns[k].codes(levels)
@@ -277,22 +254,18 @@ class Columns:
 
     def _refuse_times(self) -> None:
         for k in range(self.n):
-            if self.array.dtype.kind in "mM" or (self.frame is not None and self.dtypes[k].is_temporal()):
+            if self.array.dtype.kind in "mM" if self.frame is None else self.dtypes[k].is_temporal():
                 raise ValueError(_dates(self.label(k)))
-
-    def _is_numeric(self, k: int) -> bool:
-        return self.array.dtype.kind in "biufc" if self.frame is None else self.dtypes[k].is_numeric()
 
     def gaps(self) -> np.ndarray:
         """True in the gaps."""
-        return (
-            np.column_stack([column.gaps() for column in self.columns]) if self.n else np.empty((self.n_rows, 0), bool)
-        )
+        gaps = [column.gaps() for column in self.columns]
+        return np.column_stack(gaps) if gaps else np.empty((self.n_rows, 0), bool)
 
 
 def holds_text(types: set[type], label: str) -> bool:
     """True for a column of text or truth values, False for numbers; dates and a mixture of kinds are errors."""
-    if any(issubclass(t, TIMES) for t in types if t.__name__ not in GAP_TYPES):
+    if any(issubclass(t, TIMES) for t in types):
         raise ValueError(_dates(label))
     kinds = {"text" if issubclass(t, str) else "truth" if issubclass(t, bool | np.bool_) else "number" for t in types}
     if len(kinds) > 1:
@@ -301,6 +274,10 @@ def holds_text(types: set[type], label: str) -> bool:
             f"Column {label} of X mixes types ({names}). Make it all numbers or all text, None in the gaps."
         )
     return bool(kinds) and kinds != {"number"}
+
+
+def _without_gaps(types: set[type]) -> set[type]:
+    return {t for t in types if t.__name__ not in GAP_TYPES}
 
 
 def _dates(label: str) -> str:
@@ -327,11 +304,15 @@ def _plain_array(X) -> np.ndarray:
     return array
 
 
-def _refuse_repeated_names(X) -> None:
-    names = [str(name) for name in getattr(X, "columns", ())]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise ValueError(f"X has more than one column named {repeated[0]!r}. Give each column a name of its own.")
+def _frame(X) -> nw.DataFrame:
+    try:
+        return nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        names = list(map(str, X.columns))
+        repeated = next((name for name in sorted(names) if names.count(name) > 1), error)
+        raise ValueError(
+            f"X has more than one column named {repeated!r}. Give each column a name of its own."
+        ) from error
 
 
 def _number(value):

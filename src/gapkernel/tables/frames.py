@@ -10,8 +10,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import _safe_indexing
 
-from gapkernel.tables.columns import ArrayColumn, Columns
+from gapkernel.tables.columns import Column, Columns
 from gapkernel.tables.table import Schema, Table
 
 
@@ -45,23 +46,17 @@ def missing_in(y) -> np.ndarray:
     """True where a target has no value: NaN, None and pd.NA."""
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
-    return ArrayColumn(np.asarray(y).ravel(), "y").gaps()
+    return Column(np.asarray(y).ravel(), "y").gaps()
 
 
 def take_rows(X, rows) -> Any:
     """Some rows of a table, a target or weights, by a slice or by numbers."""
-    if isinstance(X, Table | np.ndarray):
-        return X[rows]
-    frame = _frame(X)
-    return (
-        np.asarray(X)[rows] if frame is None else frame[rows if isinstance(rows, slice) else rows.tolist()].to_native()
-    )
+    return _safe_indexing(X, rows)
 
 
 def take_columns(X, columns) -> Any:
     """Some columns of a table, by numbers."""
-    frame = _frame(X)
-    return np.asarray(X)[:, columns] if frame is None else frame[:, list(map(int, columns))].to_native()
+    return _safe_indexing(X if nw.dependencies.is_into_dataframe(X) else Columns(X).array, columns, axis=1)
 
 
 def join_rows(pieces) -> Any:
@@ -128,11 +123,6 @@ def one_row(row, names=None) -> Any:
     if names is not None and nw.dependencies.is_pandas_series(row):
         return row.to_frame().T.infer_objects()
     return np.asarray(row).reshape(1, -1)
-
-
-def _frame(X) -> nw.DataFrame | nw.Series | None:
-    found = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
-    return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 
 def _dtype_with_gaps(X, array: np.ndarray) -> np.dtype:
