@@ -5,7 +5,8 @@ import re
 import numpy as np
 from hypothesis import strategies as st
 
-from gapkernel.density import Gaussian
+from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture, Marginals
+from gapkernel.rows import MaskedRows
 
 SCALES = (1e-8, 1e-3, 1.0, 1e3, 1e8)
 GAP_RATES = (0.0, 0.1, 0.3, 0.6, 0.95)
@@ -34,6 +35,51 @@ def random_laws(seed, n, d, rate, n_patterns=None, spread=1.0):
         X[(random.random((n_patterns, d)) < rate)[np.arange(n) % n_patterns]] = np.nan
     density = Gaussian.from_moments(mean, covariance)
     return density, X, density.condition(X)
+
+
+def block_density(seed):
+    """Four columns, {0, 1} and {2, 3} independent, so that a product over the two is exact."""
+    random = np.random.default_rng(seed)
+    covariance = np.zeros((4, 4))
+    covariance[:2, :2], covariance[2:, 2:] = random_covariance(random, 2), random_covariance(random, 2)
+    return Gaussian.from_moments(random.standard_normal(4), covariance)
+
+
+def within_five_errors(draws, expected):
+    """The mean over draws, axis 0, agrees with ``expected``."""
+    error = draws.std(axis=0) / np.sqrt(len(draws)) + 1e-12
+    worst = np.max(np.abs(draws.mean(axis=0) - expected) / error)
+    assert worst < 5, f"{worst:.1f} standard errors away from the average of draws"
+
+
+KINDS = ("gaussian", "factor", "mixture", "numbers", "mixed", "categories", "atoms", "masked")
+"""Kinds of rows; marginal ones with numbers, with categories, and with both."""
+
+
+def laws(kind, seed=0, n=9, rate=0.4):
+    """Moments and rows of a kind: four columns, some gaps, a complete row and a row that occurs twice."""
+    random = np.random.default_rng(seed)
+    X = punch(random, random.standard_normal((n, 4)), rate)
+    X[0], X[-1] = random.standard_normal(4), X[1]
+    if kind in ("numbers", "mixed", "categories"):
+        table = np.array(X, dtype=object)
+        categories = {"numbers": [], "mixed": [1, 3], "categories": [0, 1, 2, 3]}[kind]
+        for k in categories:
+            table[:, k] = [None if np.isnan(x) else "low" if x < 0 else "high" if x < 1 else "top" for x in X[:, k]]
+        density = Marginals(categorical_features=categories).fit(table)
+        return density.moments(), density.condition(table)
+    block = block_density(seed)
+    if kind == "factor":
+        density = FactorAnalysis.from_parameters(np.zeros(4), random.standard_normal((4, 2)), np.full(4, 0.4))
+    elif kind == "mixture":
+        covariances = np.array([random_covariance(random, 4) for _ in range(2)])
+        density = GaussianMixture.from_parameters([0.3, 0.7], random.standard_normal((2, 4)), covariances)
+    else:
+        density = block
+    rows = density.condition(X)
+    if kind == "atoms":
+        rows = rows.atoms(5, "random", seed)
+    return density.moments(), MaskedRows(rows, np.isnan(X)) if kind == "masked" else rows
 
 
 @st.composite

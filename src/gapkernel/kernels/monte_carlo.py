@@ -83,6 +83,8 @@ class MonteCarlo(Kernel):
     def _looked_at(self, rows: Rows) -> Rows:
         if self.base_params and not isinstance(self.base, str):
             raise ValueError("base_params are for a base kernel given by name; a callable has its own.")
+        if isinstance(self.base, str):
+            _ = rows.means  # refuses categories, whose codes are no numbers
         return super()._looked_at(rows)
 
     def _diag(self, rows: Rows) -> np.ndarray:

@@ -62,7 +62,7 @@ def mixture_log_norm(components, gamma) -> np.ndarray:
 
 
 def _paired(left, right, gamma) -> np.ndarray:
-    """E k(N_i, N_i') for row i of one batch and row i of another, with the same gaps."""
+    """E k(N_i, N_i') for row i of one batch and row i of another, with the same gaps: both points, or neither."""
     out = np.empty(len(left))
     pairs, place = np.unique(np.column_stack([left.pattern, right.pattern]), axis=0, return_inverse=True)
     for k, (p, q) in enumerate(pairs):
@@ -70,9 +70,10 @@ def _paired(left, right, gamma) -> np.ndarray:
         gaps = np.flatnonzero(left.gaps[p])
         spread = _block(left, p) + _block(right, q)
         factor, log_det = inflated_factor(spread.ravel(), 0, len(gaps), gamma)
-        delta = (left.means[members] - right.means[members])[:, gaps]
-        z = np.linalg.solve(np.tril(factor), delta.T) if len(gaps) else np.zeros((0, len(members)))
-        out[members] = np.exp(-gamma * np.sum(z**2, axis=0) - 0.5 * log_det)
+        delta = (left.means[members] - right.means[members]).T
+        if len(gaps):
+            delta[gaps] = np.linalg.solve(np.tril(factor), delta[gaps])
+        out[members] = np.exp(-gamma * np.sum(delta**2, axis=0) - 0.5 * log_det)
     return out
 
 
