@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.linalg.basis import Basis, centres, pivoted_cholesky
+from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.compute.runtime.progress import watched
-from gapkernel.density.completions import Completions, DensityCompletions, completions_of
-from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap
+from gapkernel.density import Density, base_measure
+from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis, with_indicator
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
-from gapkernel.estimators.cccp.parameters import check_parameters
-from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
+from gapkernel.kernels.on_vectors import complete_kernel
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
-from gapkernel.solvers.cccp.procedure import IncompleteSolution
 from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
-from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
-MOST_BASIS = 500
-"""Basis functions when the caller names no number."""
-
-MOST_PICKED_FROM = 10_000
-"""Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
+POSITIVE, AT_LEAST_ZERO = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
+WHOLE = Interval(Integral, 1, None, closed="left")
 
 
 class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
@@ -57,19 +55,28 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         A kernel on complete vectors: a name of `sklearn.metrics.pairwise`, a kernel of this library for Gaussian
         laws, a kernel of `sklearn.gaussian_process.kernels`, or a function of two arrays.
     gamma : float or "scale", default="scale"
-        For kernels given by name. "scale" is 1 / (n_features * variance of all observed cells); gaps do not count.
+        For kernels given by name. "scale" is 1 / (n_features * variance of all cells), by the means and variances of
+        the observed values of each column.
     kernel_params : dict, default=None
         More parameters of a kernel given by name.
     completions : {"density", "uniform", "empirical", "exact"}, default="density"
         What the gaps may hold. "density": draws from their law given the observed values. "uniform": draws from the
-        range of each column, the paper's. "empirical": values copied together from rows that are alike. "exact": all
-        combinations of the values that the columns have shown, with equal weights, if they are few.
+        range of each column, the paper's, or any level of a category. "empirical": values copied together from similar
+        rows. "exact": all combinations of the values that the columns have shown, with equal weights, if they are few.
     n_completions : int, default=50
         Completions of a row with gaps; "exact" has its own number. With Sobol points prefer powers of two.
     sampling : {"sobol", "random"}, default="sobol"
         Quasi-random or random completions. Either way those of a row depend on the row and ``random_state`` alone.
     density : "auto" or density, default="auto"
-        Of completions="density": a density with Gaussian laws; "auto" is `density.Gaussian`.
+        Of completions="density". "auto" is `density.Gaussian`, or `density.JointGaussian` over numbers and codes with
+        categories in the table.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. The kernel sees a 0/1 column for each level, and places for ordered categories.
+        "uniform", "empirical" and "exact" complete a missing category to a level, "density" to a vector of codes by
+        their law. A level unknown at fit is a gap.
+    indicator : bool, default=False
+        Whether it counts which values are missing: the kernel sees a further 0/1 column for each column, 1 in its gaps.
     n_basis : int, default=None
         Most basis functions, at most the number of rows. None: 500, or the number of rows.
     basis_tol : float, default=1e-6
@@ -92,39 +99,52 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     balance : float, default=1.0
         How strongly the mean scores of the transductive rows are held to the shares of the classes among the
         labelled rows.
+    class_weight : dict or "balanced", default=None
+        Weights of the losses of rows that have one possible label; "balanced" makes all classes count the same.
     single_precision : bool, default=False
-        Store features in float32: half the memory, and twice the speed on large tables. The objective is then good
-        to about six digits.
+        Whether to store features in float32: half the memory, and twice the speed on large tables. The objective is
+        then good to about six digits.
     tol : float, default=1e-5
         Stop when the objective falls by less than this share of itself.
     max_iter : int, default=200
         Most iterations.
     random_state : int, RandomState or None, default=None
+        Seed of the completions, of the rows that the basis is picked from, and of "sgd".
     verbose : bool, default=False
         Whether to show progress.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     theta_ : ndarray of shape (n_classes, n_basis_ + fit_intercept)
         The scores are f_k(x) = <theta_k, phi(x)>.
-    basis_ : ndarray of shape (n_basis_, n_features)
+    basis_ : ndarray of shape (n_basis_, n_codes)
+        The complete rows of the basis functions: numbers, 0/1 codes of categories, and the indicator.
     n_basis_ : int
+        Number of basis functions.
     kernel_ : CompleteKernel
         The kernel with numbers in place of words.
-    completions_ : Completions
+    completions_ : AtomicDensity
+        The fitted law of the completions.
     density_ : density
         The fitted density, if completions="density".
     objective_ : ndarray
         The objective sum_i loss_i + ||theta||^2 / 2C at the start and after each iteration.
     n_iter_ : int
+        Iterations of the last stage.
     converged_ : bool
+        Whether the objective settled within ``max_iter`` iterations.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         For each training row the probabilities of its possible labels.
     transduction_ : ndarray of shape (n_samples,)
         For each training row the most probable of its possible labels.
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns.
     feature_names_in_ : ndarray of str
+        Names of the columns, if they have names.
 
     See Also
     --------
@@ -156,6 +176,33 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     array([0, 0, 1, 1, 0])
     """
 
+    _parameter_constraints: ClassVar[dict] = {
+        "loss": [StrOptions(set(LOSSES))],
+        "C": [POSITIVE],
+        "sigma": [POSITIVE, None],
+        "kernel_params": [dict, None],
+        "completions": [StrOptions({"density", "uniform", "empirical", "exact"})],
+        "n_completions": [WHOLE],
+        "sampling": [StrOptions({"sobol", "random"})],
+        "density": [StrOptions({"auto"}), Density],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "indicator": ["boolean"],
+        "n_basis": [WHOLE, None],
+        "basis_tol": [AT_LEAST_ZERO],
+        "basis": [StrOptions({"auto", "complete", "kmeans"})],
+        "fit_intercept": ["boolean"],
+        "solver": [StrOptions({"cccp", "lbfgs", "sgd"})],
+        "transductive": ["boolean"],
+        "unlabelled_weight": [Interval(Real, 0, 1, closed="right")],
+        "balance": [AT_LEAST_ZERO],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "single_precision": ["boolean"],
+        "tol": [AT_LEAST_ZERO],
+        "max_iter": [WHOLE],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
     def __init__(
         self,
         *,
@@ -169,6 +216,8 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         n_completions=50,
         sampling="sobol",
         density="auto",
+        categorical_features="from_dtype",
+        indicator=False,
         n_basis=None,
         basis_tol=1e-6,
         basis="auto",
@@ -177,6 +226,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         transductive=False,
         unlabelled_weight=1.0,
         balance=1.0,
+        class_weight=None,
         single_precision=False,
         tol=1e-5,
         max_iter=200,
@@ -193,6 +243,8 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         self.n_completions = n_completions
         self.sampling = sampling
         self.density = density
+        self.categorical_features = categorical_features
+        self.indicator = indicator
         self.n_basis = n_basis
         self.basis_tol = basis_tol
         self.basis = basis
@@ -201,6 +253,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         self.transductive = transductive
         self.unlabelled_weight = unlabelled_weight
         self.balance = balance
+        self.class_weight = class_weight
         self.single_precision = single_precision
         self.tol = tol
         self.max_iter = max_iter
@@ -212,11 +265,11 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NaN marks a gap.
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,) or boolean of shape (n_samples, n_classes)
-            Classes, -1 for an unobserved one (which is always that: -1 cannot be a class); or for each row the
-            classes that are still possible. The columns of a boolean frame name the classes.
+            Classes, -1 for an unobserved one (-1 cannot be a class); or for each row the classes that are still
+            possible. The columns of a boolean frame name the classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows' losses; a row of weight 0 is not learned from.
 
@@ -224,23 +277,27 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         -------
         self : CCCPClassifier
         """
-        check_parameters(self)
-        X = numbers_of(read_table(self, X, reset=True, categorical_features=None), self)
-        labels = read_labels(y, X, type(self).__name__)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._validate_params()
+        if self.sigma is not None and self.C != 1.0:
+            raise ValueError(f"Give C or sigma (C = sigma^2), not both: got C={self.C!r} and sigma={self.sigma!r}.")
+        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        labels = read_labels(y, table, type(self).__name__)
+        weight = labels.weights(read_weight(sample_weight, table), self.class_weight)
         used = weight > 0
         if labels.candidates[used].all():
             raise ValueError("No row of positive weight has a label. Give some labelled row a weight above 0.")
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        size = self._basis_size(int(used.sum()))
-        completions = completions_of(self.completions, self.n_completions, self.sampling, seed, self.density)
-        completions.fit(X[used], weight[used])
-        completions.counts(X)  # a row with too many is refused here, by its place in X
-        kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, X[used], weight[used])
-        basis = self._pick_basis(X[used], completions, kernel, size, random)
+        size = basis_size(self.n_basis, int(used.sum()))
+        completions = base_measure(self.completions, self.density, self.n_completions, self.sampling, seed)
+        completions.fit(table[used], sample_weight=weight[used])
+        completions.counts(table)  # a row with too many is refused here, by its place in X
+        columns = with_indicator(table[used].one_hot(), table.missing[used], self.indicator)
+        kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, columns, weight[used])
+        rows = rows_for_basis(table[used], completions, self.basis, size, self.indicator, random)
+        basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
         features = FeatureMap(kernel, basis, self.fit_intercept, np.float32 if self.single_precision else np.float64)
-        solution = self._solve(X, labels, weight, completions, features, np.random.default_rng(seed))
+        solution = self._solve(table, labels, weight, completions, features, np.random.default_rng(seed))
         if not solution.converged:
             warnings.warn(
                 f"The {self.solver} solver stopped after {solution.n_iter} iterations (max_iter={self.max_iter}), "
@@ -251,32 +308,32 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         self.completions_, self.kernel_, self.basis_ = completions, kernel, basis.rows
         self.n_basis_, self._features, self.theta_ = len(basis.rows), features, solution.theta
         self.objective_, self.n_iter_, self.converged_ = solution.objective, solution.n_iter, solution.converged
-        self.classes_ = labels.classes
-        _, self.label_distributions_ = masked_log_sum(self._log_partitions(X), labels.candidates)
+        self.classes_, self.schema_ = labels.classes, table.schema
+        _, self.label_distributions_ = masked_log_sum(self._log_partitions(table), labels.candidates)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         return self
 
     @property
     def density_(self):
         """The fitted density of completions="density"."""
-        if not isinstance(self.completions_, DensityCompletions):
+        if self.completions != "density":
             raise AttributeError("Only completions='density' has a density_.")
-        return self.completions_.density
+        return self.completions_.density_
 
     def decision_function(self, X) -> np.ndarray:
         """The log-partition functions g_k of each row, which are the scores f_k of a complete one.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes give one value, g_1 - g_0.
         """
-        check_is_fitted(self, "theta_")
-        scores = self._log_partitions(numbers_of(read_table(self, X, reset=False), self))
+        scores = self._log_partitions(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X) -> np.ndarray:
@@ -284,14 +341,14 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self, "theta_")
-        scores = self._log_partitions(numbers_of(read_table(self, X, reset=False), self))
+        scores = self._log_partitions(X)
         return masked_log_sum(scores, np.ones(scores.shape, dtype=bool))[1]
 
     def predict(self, X) -> np.ndarray:
@@ -299,24 +356,25 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
 
         Returns
         -------
         classes : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "theta_")
-        return self.classes_[self._log_partitions(numbers_of(read_table(self, X, reset=False), self)).argmax(axis=1)]
+        scores = self._log_partitions(X)
+        return self.classes_[scores.argmax(axis=1)]
 
-    def _solve(self, X, labels: CandidateLabels, weight, completions, features, random) -> IncompleteSolution:
+    def _solve(self, table: Table, labels: CandidateLabels, weight, completions, features, random):
         ambiguous = labels.candidates.sum(axis=1) > 1
         informative = (weight > 0) & (self.transductive | ~labels.candidates.all(axis=1))
         rows = np.flatnonzero(informative)
         if self.solver == "sgd":
             rows = random.permutation(rows)  # so that a block of rows is a sample of them
-        t = self.unlabelled_weight * ambiguous if self.transductive else np.zeros(len(X))
+        t = self.unlabelled_weight * ambiguous if self.transductive else np.zeros(len(table))
         known = Labels(labels.candidates, weight, t)
-        blocks = FeatureBlocks(X[rows], completions, features, verbose=self.verbose)
+        blocks = FeatureBlocks(table[rows], completions, features, indicator=self.indicator, verbose=self.verbose)
         problem = IncompleteProblem(
             blocks=blocks,
             labels=[known[rows[part]] for part in blocks.slices],
@@ -335,35 +393,12 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
                 balance=self.balance,
             )
 
-    def _log_partitions(self, X: np.ndarray) -> np.ndarray:
+    def _log_partitions(self, X) -> np.ndarray:
         """g_k of each row, (n_rows, n_classes)."""
-        out = np.empty((len(X), len(self.classes_)))
-        blocks = FeatureBlocks(X, self.completions_, self._features, keep=False)
+        check_is_fitted(self, "theta_")
+        table = read_table(self, X, reset=False, schema=self.schema_)
+        out = np.empty((len(table), len(self.classes_)))
+        blocks = FeatureBlocks(table, self.completions_, self._features, indicator=self.indicator, keep=False)
         for rows, block in zip(blocks.slices, blocks, strict=True):
             out[rows] = Partitions.of(block.scores(self.theta_), block.counts).log
         return out
-
-    def _basis_size(self, n_rows: int) -> int:
-        if self.n_basis is not None and self.n_basis > n_rows:
-            raise ValueError(
-                f"n_basis={self.n_basis} is more than the {n_rows} rows that a basis can be picked from. "
-                f"Use at most n_basis={n_rows}, or None."
-            )
-        return min(MOST_BASIS, n_rows) if self.n_basis is None else self.n_basis
-
-    def _pick_basis(self, X, completions: Completions, kernel: CompleteKernel, size: int, random) -> Basis:
-        complete = ~np.isnan(X).any(axis=1)
-        if self.basis == "complete" and not complete.any():
-            raise ValueError(
-                "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
-                "Use basis='auto', which fills gaps by the means of their completions."
-            )
-        enough = self.basis == "complete" or (self.basis == "auto" and complete.sum() >= size)
-        pool = np.flatnonzero(complete) if enough else np.arange(len(X))
-        most = max(MOST_PICKED_FROM, 4 * size)
-        if len(pool) > most:
-            pool = np.sort(random.choice(pool, most, replace=False))
-        rows = X[pool] if complete[pool].all() else completions.means(X[pool])
-        if self.basis == "kmeans":
-            rows = centres(rows, size, random)
-        return pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)

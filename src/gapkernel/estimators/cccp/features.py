@@ -6,15 +6,59 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gapkernel.compute.linalg.basis import Basis
+from gapkernel.compute.linalg.basis import Basis, centres
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.density.completions import Completions, row_blocks
+from gapkernel.density.atomic_density import AtomicDensity, row_blocks
 from gapkernel.kernels.on_vectors import CompleteKernel
 from gapkernel.solvers.cccp.problem import Block
+from gapkernel.tables import Table
 
 BLOCK_BYTES = 64 << 20
 """Size of the features of one block, or of its completed rows if these are wider."""
+
+
+MOST_BASIS = 500
+"""Basis functions when the caller names no number."""
+
+MOST_PICKED_FROM = 10_000
+"""Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
+
+
+def with_indicator(codes: np.ndarray, gaps: np.ndarray, indicator: bool) -> np.ndarray:
+    """Numbers and 0/1 codes of some rows, with a 0/1 column for the gaps of each column if they count."""
+    return np.hstack([codes, gaps]) if indicator else codes
+
+
+def basis_size(n_basis: int | None, n_rows: int) -> int:
+    """Most basis functions for rows of this number."""
+    if n_basis is not None and n_basis > n_rows:
+        raise ValueError(
+            f"n_basis={n_basis} is more than the {n_rows} rows that a basis can be picked from. "
+            f"Use at most n_basis={n_rows}, or None."
+        )
+    return min(MOST_BASIS, n_rows) if n_basis is None else n_basis
+
+
+def rows_for_basis(
+    table: Table, completions: AtomicDensity, basis: str, size: int, indicator: bool, random
+) -> np.ndarray:
+    """The complete rows that basis functions are picked from: complete ones, means of completions, or centres."""
+    complete = ~table.missing.any(axis=1)
+    if basis == "complete" and not complete.any():
+        raise ValueError(
+            "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
+            "Use basis='auto', which fills gaps by the means of their completions."
+        )
+    enough = basis == "complete" or (basis == "auto" and complete.sum() >= size)
+    pool = np.flatnonzero(complete) if enough else np.arange(len(table))
+    most = max(MOST_PICKED_FROM, 4 * size)
+    if len(pool) > most:
+        pool = np.sort(random.choice(pool, most, replace=False))
+    picked = table[pool]
+    codes = picked.one_hot() if complete[pool].all() else completions.means(picked)
+    rows = with_indicator(codes, picked.missing, indicator)
+    return centres(rows, size, random) if basis == "kmeans" else rows
 
 
 class FeatureMap:
@@ -52,23 +96,34 @@ class FeatureBlocks(Sequence[Block]):
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_columns)
+    table : Table
         With gaps.
-    completions : Completions
+    completions : AtomicDensity
     features : FeatureMap
+    indicator : bool
+        Whether completions have a further 0/1 column for the gaps of each column.
     keep : bool
         Whether to keep the blocks, if they fit half the memory budget.
     verbose : bool
     """
 
-    def __init__(self, X: np.ndarray, completions: Completions, features: FeatureMap, *, keep=True, verbose=False):
-        self.X, self.completions, self.features = X, completions, features
-        counts = completions.counts(X)
-        widest = max(features.size * features.dtype.itemsize, X.shape[1] * X.itemsize)  # bytes of a completion
+    def __init__(
+        self,
+        table: Table,
+        completions: AtomicDensity,
+        features: FeatureMap,
+        *,
+        indicator=False,
+        keep=True,
+        verbose=False,
+    ):
+        self.table, self.completions, self.features, self.indicator = table, completions, features, indicator
+        counts, itemsize = completions.counts(table), features.dtype.itemsize
+        width = len(completions.columns_) + indicator * table.shape[1]
+        widest = max(features.size * itemsize, width * 8)  # bytes of a completion
         self.slices = row_blocks(counts, min(BLOCK_BYTES, get_config().memory_budget) // widest)
-        self.bytes = int(counts.sum()) * features.size * features.dtype.itemsize
         self._kept: list[Block] | None = None
-        if keep and 2 * self.bytes <= get_config().memory_budget:
+        if keep and 2 * int(counts.sum()) * features.size * itemsize <= get_config().memory_budget:
             blocks = tracked(range(len(self)), len(self), "features", verbose)
             self._kept = [self._compute(b) for b in blocks]
 
@@ -81,5 +136,8 @@ class FeatureBlocks(Sequence[Block]):
         return self._kept[b] if self._kept is not None else self._compute(b)
 
     def _compute(self, b) -> Block:
-        completed = self.completions.complete(self.X[self.slices[b]])
-        return Block(self.features(completed.values), completed.log_weight, completed.counts)
+        table = self.table[self.slices[b]]
+        atoms = self.completions.condition(table)
+        gaps = table.missing[atoms.owner] if self.indicator else np.empty(0)
+        values = with_indicator(atoms.values, gaps, self.indicator)
+        return Block(self.features(values), atoms.log_weight, atoms.counts)

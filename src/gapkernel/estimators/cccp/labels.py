@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_y, check_consistent_length, column_or_1d
+
+from gapkernel.tables import Table, read_classes
 
 UNOBSERVED = -1
 
@@ -17,15 +19,22 @@ class CandidateLabels(NamedTuple):
     classes: np.ndarray
     candidates: np.ndarray
 
+    def weights(self, weight: np.ndarray | None, class_weight) -> np.ndarray:
+        """The weight of each row's loss; class weights are for rows with one possible label."""
+        weight = np.ones(len(self.candidates)) if weight is None else weight.copy()
+        known = self.candidates.sum(axis=1) == 1
+        if class_weight is not None and known.any():
+            labels = self.classes[self.candidates[known].argmax(axis=1)]
+            weight[known] *= compute_sample_weight(class_weight, labels)
+        return weight
 
-def read_labels(y, X: np.ndarray, name: str) -> CandidateLabels:
+
+def read_labels(y, table: Table, name: str) -> CandidateLabels:
     """Labels with -1 for an unobserved one, or a boolean matrix of possible classes (a frame's columns name them)."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     labels = _candidate_matrix(y) or _label_vector(y)
-    check_consistent_length(X, labels.candidates)
-    if len(labels.classes) < 2:
-        raise ValueError(f"y holds one class only, {labels.classes.tolist()}. A classifier needs at least two classes.")
+    check_consistent_length(table, labels.candidates)
     empty = np.flatnonzero(~labels.candidates.any(axis=1))
     if len(empty):
         raise ValueError(
@@ -67,8 +76,7 @@ def _label_vector(y) -> CandidateLabels:
     if not observed.any():
         raise ValueError("No label is observed: every entry of y is -1. Label at least one row of two classes.")
     known = _check_y(np.array(y[observed].tolist()) if y.dtype == object else y[observed])
-    check_classification_targets(known)
-    classes, codes = np.unique(known, return_inverse=True)
+    classes, codes = read_classes(known)
     candidates = np.ones((len(y), len(classes)), dtype=bool)
     candidates[observed] = np.eye(len(classes), dtype=bool)[codes]
     return CandidateLabels(classes, candidates)
