@@ -69,7 +69,8 @@ CASES = {
     ),
     "GaussianProcessRegressor": Case(gk.GaussianProcessRegressor(gamma=0.3, optimizer=None), "predict"),
     "RobustSVC": Case(gk.RobustSVC(gamma=0.3, tau=0.3), "decision_function"),
-    "CCCPClassifier": Case(gk.CCCPClassifier(random_state=0), "predict_proba", draws=True, categories=False),
+    "CCCPClassifier, indicator": Case(gk.CCCPClassifier(indicator=True, random_state=0), "predict_proba", draws=True),
+    "CCCPClassifier": Case(gk.CCCPClassifier(random_state=0), "predict_proba", draws=True),
     "GeometricMarginSVC": Case(gk.GeometricMarginSVC(tol=1e-10), "decision_function"),
     "CategoricalNaiveBayes": Case(CategoricalNaiveBayes(), "predict_proba"),
     "MultipleImputationClassifier": Case(
@@ -82,6 +83,7 @@ CASES = {
         "predict",
         draws=True,
     ),
+    "ChainedEquations": Case(gk.ChainedEquations(n_imputations=2, n_sweeps=2, random_state=0), "transform", draws=True),
     "Gram": Case(gk.Gram(gamma=0.3), "transform", draws=True),  # its columns are the training rows
     "FourierFeatures": Case(gk.FourierFeatures(16, gamma=0.3, random_state=0), "transform", column_order=False),
     "FourierClassifier": Case(
