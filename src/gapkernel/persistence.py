@@ -27,7 +27,7 @@ HARMLESS_TYPES = frozenset(
         "sklearn.model_selection._split.StratifiedKFold",
     }
 )
-"""Types of other packages that a model may hold too: skops does not trust them by itself, but they hold only numbers."""
+"""Types of other packages that a model may hold too: skops does not trust them unasked, but they hold only numbers."""
 
 
 class UntrustedFileError(ValueError):

@@ -74,7 +74,9 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
     if mechanism == "mar":
         return with_gaps(X, balanced_draws(_mar(table, float(prop), random), random))
     visible, chances = _nmar(table, float(prop), random)
-    return with_gaps(take_columns(X, visible), balanced_draws(chances, random))
+    holes = np.zeros(table.shape, bool)
+    holes[:, visible] = balanced_draws(chances, random)
+    return take_columns(with_gaps(X, holes), visible)
 
 
 def _mar(X: np.ndarray, prop: float, random) -> np.ndarray:

@@ -65,6 +65,8 @@ def join_rows(pieces) -> Any:
         return pieces[0]
     if nw.dependencies.is_into_dataframe(pieces[0]):
         return nw.concat([nw.from_native(piece, eager_only=True) for piece in pieces]).to_native()
+    if isinstance(pieces[0], list):
+        return [row for piece in pieces for row in piece]
     return np.concatenate([np.asarray(piece) for piece in pieces])
 
 
