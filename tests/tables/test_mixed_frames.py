@@ -196,7 +196,7 @@ def test_everything_is_searched_by_name():
 
 @pytest.mark.parametrize("indicator", ["yes", None, 1.0, Missingness(gamma=-1.0), Missingness(rule="max")], ids=repr)
 def test_an_indicator_that_is_none_is_refused(indicator):
-    with pytest.raises(ValueError, match="indicator|parameter of Missingness"):
+    with pytest.raises(ValueError, match=r"indicator|parameter of Missingness"):
         gk.SVC(indicator=indicator).fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
 
