@@ -298,12 +298,12 @@ BAD = {
     "noise_level, vector": ({"noise_level": [0.1, 0.2]}, "noise_level must be one positive number"),
     "length_scale, words": ({"length_scale": ["a", "b", "c"]}, "length_scale must be a positive number"),
     "length_scale": ({"length_scale": [1.0, 2.0]}, "length_scale must be one number or 3"),
-    "length_scale, word": ({"length_scale": "median"}, "length_scale must be None, 'ard'"),
+    "length_scale, word": ({"length_scale": "median"}, "length_scale must be None, 'ard', 'shrunk'"),
     "two widths": ({"length_scale": 1.0, "gamma": 2.0}, "not both"),
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),
     "optimizer": ({"optimizer": "adam"}, "'optimizer' parameter of GaussianProcessRegressor must be"),
     "restarts": ({"n_restarts_optimizer": -1}, "'n_restarts_optimizer' parameter .* int in the range"),
-    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'loo', 'split'"),
+    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'(loo|split)', '(loo|split)'"),
     "density, mixture": (
         {"density": gk.density.GaussianMixture(2)},
         "gives mixture ones",
@@ -312,7 +312,7 @@ BAD = {
         {"density": gk.density.BestDensity([gk.density.GaussianMixture(2)])},
         "needs Gaussian laws, but BestDensity.* gives mixture ones. Use density='auto'",
     ),
-    "density": ({"density": gk.density.Marginals()}, "gives marginal ones. Use density='auto'"),
+    "density": ({"density": gk.density.Marginals()}, "have marginal ones. Use density='auto'"),
 }
 
 

@@ -8,7 +8,7 @@ from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
 from gapkernel.estimators.nystroem import Nystroem
 from gapkernel.estimators.one_class import OneClassSVM
 from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleImputationRegressor
-from gapkernel.estimators.process import GaussianProcessRegressor
+from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.ridge_cv import KernelRidgeCV
 from gapkernel.estimators.robust import RobustSVC
@@ -25,6 +25,7 @@ __all__ = [
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",

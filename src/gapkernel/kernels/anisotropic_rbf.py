@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.moments.covariance_sums import covariance_sums
+from gapkernel.compute.moments.point_covariances import point_covariance_sums
 from gapkernel.compute.pairs.expected_rbf_gradient import length_scale_sums
 from gapkernel.kernels.expected_rbf import ExpectedRBF
 from gapkernel.kernels.width import POSITIVE, scale_gamma, unresolved
@@ -63,6 +64,11 @@ class AnisotropicRBF(ExpectedRBF):
         ``left``, one v_i in each column."""
         left, right = self._in_metric(left.dense), self._in_metric(right.dense)
         return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
+
+    def point_covariance_sums(self, left: Rows, points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        """For each row x of ``left``: sum_ab matrix_ab Cov(k(z_a, x), k(z_b, x)) for complete ``points`` z."""
+        factors = self._factors(left.n_features)
+        return point_covariance_sums(left.dense.scale(factors), points * factors, self.inverse_width(), matrix)
 
     def _in_metric(self, rows: Rows) -> Rows:
         return rows.scale(self._factors(rows.n_features))

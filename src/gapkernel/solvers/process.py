@@ -51,8 +51,8 @@ class Posterior(Solution):
         lower = np.tril(inverse)
         return lower + np.tril(lower, -1).T
 
-    def likelihood_weights(self) -> np.ndarray:
-        """W with d log likelihood = 1/2 sum_ij W_ij dC_ij: aa' - C^-1 (5.9)."""
+    def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
+        """W with d log likelihood = 1/2 sum_ij W_ij dK_ij: aa' - C^-1 (5.9), whatever the prior covariance K."""
         weights = np.outer(self.coefficients, self.coefficients)
         weights -= self.inverse
         return weights

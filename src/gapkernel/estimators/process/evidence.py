@@ -15,31 +15,38 @@ A the inverse of the targets' covariance and b = A y. For a new row x with gaps 
 
 and with q_i = E q_i + (q_i - E q_i) the variance is that of a row whose kernel values are E q_i, plus
 sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)), every covariance in closed form.
+
+With classes the e_i has no noise, the class of row i depends on the right-hand side through a link, and Laplace's
+approximation gives A and b of the same form.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
+from gapkernel.estimators.process.landmarks import MANY, Landmarks, landmarks_of
 from gapkernel.kernels import AnisotropicRBF
 from gapkernel.rows import GaussianRows
+from gapkernel.solvers.laplace import Laplace, LaplacePosterior
 from gapkernel.solvers.process import Posterior, ProcessSolver
+
+ProcessPosterior = Posterior | LaplacePosterior
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(ABC):
     """The training rows and their targets, for any hyperparameters.
 
     Attributes
     ----------
     rows : GaussianRows
     targets : ndarray of shape (n,)
-    alpha : ndarray of shape (n,)
-        Known extra noise of each target.
     columns : ndarray of shape (rows.n_features,)
         Which length scale, if there are several, each column of the rows has; -1 for the 0/1 columns of gaps.
     gap_scale : float or None
@@ -48,9 +55,8 @@ class Evidence:
 
     rows: GaussianRows
     targets: np.ndarray
-    alpha: np.ndarray
     columns: np.ndarray
-    gap_scale: float | None = None
+    gap_scale: float | None
 
     def kernel(self, parameters: Hyperparameters) -> AnisotropicRBF:
         """The correlation of the process."""
@@ -63,7 +69,7 @@ class Evidence:
         """The length scale of each column of the rows; that of a column of gaps means nothing."""
         return self.columns if len(scales) > 1 else np.zeros(len(self.columns), np.int64)
 
-    def posterior(self, parameters: Hyperparameters) -> Posterior:
+    def posterior(self, parameters: Hyperparameters) -> ProcessPosterior:
         """What the targets say; LinAlgError if their covariance is singular."""
         return self._condition(parameters, self.kernel(parameters).gram(self.rows))
 
@@ -74,10 +80,11 @@ class Evidence:
             posterior = self._condition(parameters, gram)
         except np.linalg.LinAlgError:
             return -np.inf, np.zeros(len(parameters.theta))
-        weights = posterior.likelihood_weights()
+        covariance = parameters.constant * gram
+        weights = posterior.likelihood_weights(covariance)
         n_scales = len(parameters.length_scale)
         gradient = np.empty(n_scales + 2)
-        gradient[0] = parameters.constant * np.vdot(weights, gram)
+        gradient[0] = np.vdot(weights, covariance)
         if parameters.free[1:-1].any():
             searched = self.columns >= 0
             owner = self._owner(parameters.length_scale)[searched]
@@ -86,8 +93,59 @@ class Evidence:
         gradient[-1] = parameters.noise * weights.trace()
         return posterior.log_likelihood, 0.5 * gradient[parameters.free]  # (5.9)
 
-    def _condition(self, parameters, gram) -> Posterior:
+    @abstractmethod
+    def left_out(self, parameters: Hyperparameters, posterior) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance, without noise, of the average of f over each training row, given all other targets."""
+
+    @abstractmethod
+    def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> ProcessPosterior:
+        """The posterior by the solver of this kind of targets."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEvidence(Evidence):
+    """Targets that are numbers, seen with noise.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+        Known extra noise of each target.
+    """
+
+    alpha: np.ndarray
+
+    def left_out(self, parameters: Hyperparameters, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
+        precision = posterior.inverse.diagonal()
+        mean = self.targets - posterior.coefficients / precision  # (5.12)
+        return mean, 1.0 / precision - self.alpha - parameters.noise
+
+    def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> Posterior:
         return ProcessSolver(parameters.constant, parameters.noise + self.alpha).solve(gram, self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassEvidence(Evidence):
+    """Targets that are classes 0 and 1, by Laplace's approximation.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n,) or None
+        How many rows each row counts for.
+    max_iter : int
+        Most Newton steps to the mode.
+    """
+
+    weight: np.ndarray | None
+    max_iter: int
+
+    def left_out(self, parameters: Hyperparameters, posterior: LaplacePosterior) -> tuple[np.ndarray, np.ndarray]:
+        # (5.12) for the regression on g + b/W with noise 1/W: its A_ii is W_ii times a share between 0 and 1
+        share = posterior.inverse.diagonal() / posterior.curvature
+        variance = (1.0 / share - 1.0) / posterior.curvature
+        return posterior.latent - posterior.coefficients * variance, variance
+
+    def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> LaplacePosterior:
+        return Laplace(parameters.constant, self.max_iter).solve(gram, self.targets, self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +156,15 @@ class FittedProcess:
     ----------
     evidence : Evidence
     parameters : Hyperparameters
-    posterior : Posterior
+    posterior : Posterior or LaplacePosterior
+    n_landmarks : int, "auto" or None
+        How many points stand for the training rows in the variances of rows with gaps; None is an exact sum.
     """
 
     evidence: Evidence
     parameters: Hyperparameters
-    posterior: Posterior
+    posterior: ProcessPosterior
+    n_landmarks: int | str | None = "auto"
 
     @property
     def kernel(self) -> AnisotropicRBF:
@@ -117,12 +178,16 @@ class FittedProcess:
 
     def variance(self, rows: GaussianRows) -> np.ndarray:
         """Variance of each row's target, without alpha."""
+        return np.maximum(self.variance_without_spread(rows) + self._spread(rows), 0.0) + self.parameters.noise
+
+    def variance_without_spread(self, rows: GaussianRows) -> np.ndarray:
+        """c - sum_ij A_ij E q_i(x) E q_j(x), as if the kernel values of each row were certain."""
         block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(self.evidence.rows))))
         out = np.empty(len(rows))
         for i in range(0, len(rows), block):
             explained = self._explained(rows.take(slice(i, i + block)))
             out[i : i + block] = self.parameters.constant - np.einsum("ij,ij->j", explained, explained)
-        return np.maximum(out + self._spread(rows), 0.0) + self.parameters.noise
+        return out
 
     def covariance(self, rows: GaussianRows) -> np.ndarray:
         """Covariance of the targets, the gaps of different rows independent."""
@@ -139,20 +204,28 @@ class FittedProcess:
             column = inverse[i]
             return np.stack([beta - column * (beta[i] / column[i]), column / np.sqrt(column[i])])
 
-        precision = inverse.diagonal()
-        mean, variance = self.evidence.targets - beta / precision, 1.0 / precision  # (5.12)
+        mean, variance = self.evidence.left_out(self.parameters, self.posterior)
         rows = self.evidence.rows
         spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without, inverse)
-        noise = self.parameters.noise
-        return mean, np.maximum(variance - self.evidence.alpha - noise + spread, 0.0) + noise
+        return mean, np.maximum(variance + spread, 0.0) + self.parameters.noise
 
     def _explained(self, rows) -> np.ndarray:
         return self.posterior.explained(self.parameters.constant * self.kernel.cross(rows, self.evidence.rows))
 
-    def _spread(self, rows) -> np.ndarray:
-        """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x."""
-        if rows.complete.all():
-            return np.zeros(len(rows))
+    def exact_spread(self, rows: GaussianRows) -> np.ndarray:
+        """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x, from all training rows."""
         beta = self.posterior.coefficients[None]
         sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self.posterior.inverse)
         return self.parameters.constant**2 * sums
+
+    @cached_property
+    def landmarks(self) -> Landmarks | None:
+        """Points that stand for the training rows in `variance`; None where the sum is over all training rows."""
+        few = self.n_landmarks == "auto" and len(self.evidence.rows) <= MANY
+        return None if self.n_landmarks is None or few else landmarks_of(self, self.n_landmarks)
+
+    def _spread(self, rows: GaussianRows) -> np.ndarray:
+        """What the gaps of each row add to its variance."""
+        if rows.complete.all():
+            return np.zeros(len(rows))
+        return self.exact_spread(rows) if self.landmarks is None else self.landmarks.spread(self, rows)

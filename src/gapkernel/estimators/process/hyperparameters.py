@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+SHRINKAGE = 0.5
+"""Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
+
 
 class Hyperparameters(NamedTuple):
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
@@ -19,11 +22,14 @@ class Hyperparameters(NamedTuple):
         Of the logarithms.
     free : ndarray of bool
         False for what stays as given.
+    shrinks : bool
+        Whether a log-normal prior draws the length scales of all columns to a common one.
     """
 
     logarithms: np.ndarray
     bounds: np.ndarray
     free: np.ndarray
+    shrinks: bool = False
 
     @property
     def constant(self) -> float:
@@ -53,6 +59,26 @@ class Hyperparameters(NamedTuple):
         logarithms = self.logarithms.copy()
         logarithms[self.free] = theta
         return self._replace(logarithms=logarithms)
+
+    def shrunk(self) -> Hyperparameters:
+        """The same with a prior that draws the length scales to a common one."""
+        return self._replace(shrinks=True)
+
+    def around(self, common: Hyperparameters) -> Hyperparameters:
+        """The same with the constant, the noise and the one length scale of ``common``."""
+        constant, scale, noise = common.logarithms
+        logarithms = np.concatenate([[constant], np.full(len(self.length_scale), scale), [noise]])
+        return self._replace(logarithms=np.where(self.free, logarithms, self.logarithms))
+
+    def log_prior(self) -> tuple[float, np.ndarray]:
+        """Log density of the prior, but for a constant, and its gradient in ``theta``.
+
+        log l_k is normal around a common log l_0 about which nothing is known, so that the best l_0 is the mean.
+        """
+        away = np.zeros(len(self.logarithms))
+        if self.shrinks:
+            away[1:-1] = (self.logarithms[1:-1] - self.logarithms[1:-1].mean()) / SHRINKAGE
+        return float(-0.5 * away @ away), (-away / SHRINKAGE)[self.free]
 
     def warn_at_bounds(self) -> None:
         """Say which of the free ones lie at a bound, where a better value may be beyond."""
@@ -87,10 +113,11 @@ def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
 
 
 def length_scales(length_scale, scale: float, n_columns: int):
-    """The length scales that None (one of ``scale``), "ard" (one for each column), a number or an array stand for."""
+    """The length scales that None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array
+    stand for."""
     if length_scale is None or isinstance(length_scale, str):
-        if length_scale not in (None, "ard"):
-            raise ValueError(f"length_scale must be None, 'ard', a number or an array, got {length_scale!r}.")
+        if length_scale not in (None, "ard", "shrunk"):
+            raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {length_scale!r}.")
         return np.full(1 if length_scale is None else n_columns, scale)
     if np.ndim(length_scale) and np.shape(length_scale) != (n_columns,):
         raise ValueError(f"length_scale must be one number or {n_columns}, got shape {np.shape(length_scale)}.")

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.runtime.config import check_fits
-from gapkernel.estimators.base import KernelMachine, Laws
+from gapkernel.estimators.base import Laws
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
-from gapkernel.estimators.process.evidence import Evidence, FittedProcess
-from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
+from gapkernel.estimators.process.base import GaussianProcess, with_gaps
+from gapkernel.estimators.process.evidence import NumberEvidence
 from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
-from gapkernel.rows import GaussianRows, Rows
+from gapkernel.rows import GaussianRows
 from gapkernel.solvers.base import Solver
-from gapkernel.solvers.process import ProcessSolver, lbfgs, maximise
+from gapkernel.solvers.process import ProcessSolver
 from gapkernel.tables import Table
 
 
-class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine):
+class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProcess):
     """Gaussian process regression on rows with gaps, at fit and at predict.
 
     The prior is a process f of covariance ``constant_value * exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2)``, seen with noise.
@@ -39,8 +36,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
     ----------
     gamma : float or "scale", default="scale"
         Start of a single length scale 1 / sqrt(2 gamma), when ``length_scale`` is None.
-    length_scale : None, float, array-like of shape (n_features,) or "ard", default=None
-        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's.
+    length_scale : None, float, array-like of shape (n_features,), "ard" or "shrunk", default=None
+        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" gives
+        every column its own under a log-normal prior that draws them to a common one, from the best common one: with
+        few rows, "ard" follows the noise.
     constant_value, noise_level : float, default=1.0
         Start of the prior variance of f, and of the variance of the noise (0: no noise but alpha).
     length_scale_bounds, constant_value_bounds, noise_level_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
@@ -52,6 +51,11 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         ``optimizer(objective, theta, bounds) -> theta, value`` as in scikit-learn, the objective to be minimised.
     n_restarts_optimizer : int, default=0
         Further starts, drawn log-uniformly from the bounds.
+    n_landmarks : int, "auto" or None, default="auto"
+        The deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points stand for
+        the training rows: so many, or, with "auto" and more than 500 training rows, as many as give deviations that
+        are right to one percent on rows that are tried. None is always the exact sum. ``process_.landmarks`` holds
+        the points, and the error that was found.
     normalize_y : bool, default=False
         Whether to work on targets of mean 0 and variance 1.
     density : "auto" or Density, default="auto"
@@ -117,15 +121,11 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
     True
     """
 
-    kernel = "rbf"  # with ``gamma`` it chooses the density, and where the search for length scales begins
     _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
-        "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
-        "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],
+        **GaussianProcess._parameter_constraints,
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
         "conformal": ["boolean", StrOptions({"loo", "split"})],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -141,6 +141,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         alpha=1e-10,
         optimizer="fmin_l_bfgs_b",
         n_restarts_optimizer=0,
+        n_landmarks="auto",
         normalize_y=False,
         density="auto",
         categorical_features="from_dtype",
@@ -159,6 +160,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         self.alpha = alpha
         self.optimizer = optimizer
         self.n_restarts_optimizer = n_restarts_optimizer
+        self.n_landmarks = n_landmarks
         self.normalize_y = normalize_y
         self.density = density
         self.categorical_features = categorical_features
@@ -282,11 +284,6 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         mean, variance = self.process_.left_out()
         return self._centre + self._unit * mean, self._unit * np.sqrt(variance)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.length_scale is not None and self.gamma != "scale":
-            raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
-
     def _read(self, X, y, sample_weight) -> tuple[Table, np.ndarray, None]:
         return *read_targets(self, X, y, self.unlabelled, self.categorical_features), None
 
@@ -295,36 +292,25 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
 
     def _solver(self, training: ProcessTraining) -> ProcessSolver:
         """The solver at the hyperparameters given, from which `_learn` moves on."""
-        n_targets = np.sum(~np.isnan(training.y))
-        check_fits((n_targets, n_targets), "The Gram matrix")
-        start = self._start(1.0, training.table.shape[1])
+        start = self._check_start(np.sum(~np.isnan(training.y)), training.table.shape[1])
         return ProcessSolver(start.constant, start.noise)
 
-    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
-        return super()._fit_laws(table, weight, needs_gram=False)  # rows without a target are in no Gram matrix
-
     def _learn(self, training: ProcessTraining, laws: Laws, solver: Solver) -> GaussianProcessRegressor:
-        if laws.rows.kind not in ("gaussian", "factor"):
-            raise ValueError(
-                f"A Gaussian process needs Gaussian laws, but {laws.density!r} gives {laws.rows.kind} ones. Use "
-                f"density='auto', Gaussian(), FactorAnalysis() or JointGaussian()."
-            )
         labelled = np.flatnonzero(~np.isnan(training.y))
-        (density, kernel, rows), columns, gap_columns, gap_scale = laws, laws.density.columns_, None, None
-        if self.indicator:
-            if kernel.indicator.rule != "product":
-                raise ValueError("indicator: a Gaussian process takes Missingness(rule='product') only.")
-            gap_columns, gap_scale = kernel.columns, (2.0 * kernel.indicator.gamma) ** -0.5
-            kernel, columns = kernel.kernel, np.append(columns, np.full(gap_columns.sum(), -1))
-        rows = _with_gaps(rows.take(labelled), gap_columns)
+        rows, scaling, scale, gap_columns = self._process_rows(laws, labelled)
         centre, unit = location_and_unit(training.y[labelled], self.normalize_y)
         targets = (training.y[labelled] - centre) / unit
-        evidence = Evidence(rows, targets, training.alpha[labelled], columns, gap_scale)
-        start = self._start((2.0 * kernel.gamma) ** -0.5, training.table.shape[1])
-        process = self._fitted_process(evidence, start, training.random)
+        evidence = NumberEvidence(rows, targets, **scaling, alpha=training.alpha[labelled])
+        try:
+            process = self._fitted_process(evidence, scale, training.table.shape[1], training.random)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"The covariance of the targets is singular: rows are repeated or nearly so. Raise alpha (now "
+                f"{self.alpha}) or noise_level (now {self.noise_level:.3g})."
+            ) from error
         missing = training.table.missing[labelled]
         if self.conformal == "split":
-            held_out = _with_gaps(self._condition(density, training.held_out), gap_columns)
+            held_out = with_gaps(self._condition(laws.density, training.held_out), gap_columns)
             missing, targets = training.held_out.missing, (training.held_out_y - centre) / unit
             calibration = _calibrated(missing, targets, process.mean(held_out), process.variance(held_out))
         else:
@@ -333,7 +319,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         parameters, scales = process.parameters, process.parameters.length_scale
         weights = unit * parameters.constant * process.posterior.weights
         in_units = replace(process.posterior, weights=weights, intercept=np.array([centre]))
-        self._keep(training, Laws(density, process.kernel, rows), in_units)
+        self._keep(training, Laws(laws.density, process.kernel, rows), in_units)
         self.process_, self.calibration_, self._gap_columns = process, calibration, gap_columns
         self._centre, self._unit = centre, unit
         self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
@@ -342,57 +328,11 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, KernelMachine
         self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
         return self
 
-    def _laws(self, X) -> Rows:
-        return _with_gaps(super()._laws(X), self._gap_columns)
-
     def _centre_and_unit(self, X) -> tuple[np.ndarray, np.ndarray]:
         return self.predict(X, return_std=True)
 
     def _uncalibrated(self, coverage: float) -> float:
         return norm.ppf(0.5 + 0.5 * coverage)
-
-    def _start(self, scale: float, n_columns: int) -> Hyperparameters:
-        """Where the search begins; ``scale`` is the length scale that gamma stands for."""
-        bounds = self.constant_value_bounds, self.length_scale_bounds, self.noise_level_bounds
-        length_scale = length_scales(self.length_scale, scale, n_columns)
-        return hyperparameters(self.constant_value, length_scale, self.noise_level, bounds)
-
-    def _fitted_process(self, evidence: Evidence, start: Hyperparameters, random) -> FittedProcess:
-        """The process at the hyperparameters of the highest likelihood that was found."""
-        if self.optimizer is not None and len(start.theta):
-            if np.ptp(evidence.targets) == 0:
-                warnings.warn(
-                    "y is constant, which says nothing about the hyperparameters: they stay as given. "
-                    "Set optimizer=None to keep them without this warning.",
-                    UserWarning,
-                    stacklevel=5,
-                )
-            else:
-                start = start.at(self._optimum(evidence, start, random))
-                start.warn_at_bounds()
-        try:
-            return FittedProcess(evidence, start, evidence.posterior(start))
-        except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(
-                f"The covariance of the targets is singular: rows are repeated or nearly so. Raise alpha (now "
-                f"{self.alpha}) or noise_level (now {start.noise:.3g})."
-            ) from error
-
-    def _optimum(self, evidence: Evidence, start: Hyperparameters, random) -> np.ndarray:
-        bounds = start.bounds[start.free]
-        if self.n_restarts_optimizer and not np.isfinite(bounds).all():
-            raise ValueError("n_restarts_optimizer > 0 needs finite bounds to draw from.")
-        starts = [start.theta] + [random.uniform(*bounds.T) for _ in range(self.n_restarts_optimizer)]
-
-        def objective(theta):
-            return evidence.value_and_gradient(start.at(theta))
-
-        return maximise(objective, starts, bounds, self.optimizer if callable(self.optimizer) else lbfgs)
-
-
-def _with_gaps(rows: Rows, gap_columns: np.ndarray | None) -> Rows:
-    """Laws followed by 0/1 columns of their gaps, because the RBF kernel on these is the kernel on the gaps."""
-    return rows if gap_columns is None else rows.rows.beside(rows.missing[:, gap_columns])
 
 
 def _calibrated(missing, targets, mean, variance) -> GapCountCalibration:

@@ -1,0 +1,144 @@
+"""Laplace's approximation of a latent Gaussian process with two classes (Rasmussen, Williams: algorithms 3.1, 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, lapack, solve_triangular
+from scipy.special import expit
+
+from gapkernel.solvers.base import Solution, Solver
+
+TOLERANCE = 1e-10
+"""Gain of a Newton step below which the mode is found."""
+
+HALVINGS = 30
+"""Most halvings of a Newton step that lowers the posterior; steps of the logistic likelihood hardly ever need one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LaplacePosterior(Solution):
+    """The normal approximation at the mode of the latent values g of the training rows.
+
+    It is that of a regression on g + gradient / curvature with noise 1 / curvature, so predictions have the form of
+    `solvers.process.Posterior`, A = (K + W^-1)^-1 in place of the inverse covariance.
+
+    Attributes
+    ----------
+    latent : ndarray of shape (n,)
+        The mode.
+    curvature : ndarray of shape (n,)
+        W, minus the second derivative of the log likelihood there.
+    skew : ndarray of shape (n,)
+        Its third derivative.
+    factor : ndarray of shape (n, n)
+        L, lower triangular, with L L' = I + W^1/2 K W^1/2.
+    log_likelihood : float
+        The approximate log probability of the classes.
+    """
+
+    latent: np.ndarray
+    curvature: np.ndarray
+    skew: np.ndarray
+    factor: np.ndarray
+    log_likelihood: float
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """The gradient of the log likelihood, K^-1 times the mode."""
+        return self.weights[:, 0]
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """A = (K + W^-1)^-1 = W^1/2 (L L')^-1 W^1/2."""
+        inverse, _ = lapack.dpotri(self.factor, lower=1)
+        lower = np.tril(inverse)
+        root = np.sqrt(self.curvature)
+        return (lower + np.tril(lower, -1).T) * np.outer(root, root)
+
+    def explained(self, cross: np.ndarray) -> np.ndarray:
+        """L^-1 W^1/2 cross', whose columns' scalar products are what the classes explain of new covariances."""
+        weighted = np.sqrt(self.curvature)[:, None] * cross.T
+        return solve_triangular(self.factor, weighted, lower=True, check_finite=False)
+
+    def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
+        """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', u the way through the mode (5.23)."""
+        explained = self.explained(covariance)
+        left = covariance.diagonal() - np.einsum("ij,ij->j", explained, explained)  # variances at the mode
+        through_mode = 0.5 * left * self.skew
+        u = through_mode - self.inverse @ (covariance @ through_mode)  # (I - AK) s
+        weights = np.outer(self.coefficients + u, self.coefficients) + np.outer(self.coefficients, u)
+        weights -= self.inverse
+        return weights
+
+
+class Laplace(Solver):
+    """The mode of the latent values of two classes, by Newton's method, and the normal law around it.
+
+    Parameters
+    ----------
+    constant : float
+        The prior variance of the process.
+    max_iter : int, default=100
+    start : ndarray of shape (n,), default=None
+        Coefficients to start from; zeros by default.
+    """
+
+    def __init__(self, constant: float, max_iter: int = 100, start: np.ndarray | None = None):
+        self.constant, self.max_iter, self.start = constant, max_iter, start
+
+    def solve(self, gram, y, weight=None) -> LaplacePosterior:
+        """The posterior for classes 0 and 1; a row of weight w counts as w rows with one latent value."""
+        covariance, weight = self.constant * gram, np.ones(len(y)) if weight is None else weight
+        sign = 2.0 * y - 1.0
+        coefficients = np.zeros(len(y)) if self.start is None else self.start
+        latent = covariance @ coefficients
+        value = _log_posterior(coefficients, latent, sign, weight)
+        n_iter = 0
+        while n_iter < self.max_iter:
+            n_iter += 1
+            probability = expit(latent)
+            curvature = weight * probability * (1.0 - probability)
+            factor, root = _factor(covariance, curvature)
+            target = curvature * latent + weight * (y - probability)
+            step = target - root * cho_solve((factor, True), root * (covariance @ target)) - coefficients
+            moved, gain = covariance @ step, -np.inf
+            for halving in range(HALVINGS):
+                share = 0.5**halving
+                new = coefficients + share * step, latent + share * moved
+                gain = _log_posterior(*new, sign, weight) - value
+                if gain > -TOLERANCE:
+                    break
+            if not gain > TOLERANCE:
+                break
+            (coefficients, latent), value = new, value + gain
+        probability = expit(latent)
+        curvature = weight * probability * (1.0 - probability)
+        factor, _ = _factor(covariance, curvature)
+        return LaplacePosterior(
+            kept=np.arange(len(y)),
+            weights=(weight * (y - probability))[:, None],
+            intercept=np.zeros(1),
+            n_iter=n_iter,
+            latent=latent,
+            curvature=curvature,
+            skew=-curvature * (1.0 - 2.0 * probability),
+            factor=factor,
+            log_likelihood=float(value - np.log(factor.diagonal()).sum()),
+        )
+
+
+def _factor(covariance: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """L with L L' = I + W^1/2 K W^1/2, and W^1/2."""
+    root = np.sqrt(curvature)
+    matrix = covariance * root
+    matrix *= root[:, None]
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    return cholesky(matrix, lower=True, overwrite_a=True, check_finite=False), root
+
+
+def _log_posterior(coefficients: np.ndarray, latent: np.ndarray, sign: np.ndarray, weight: np.ndarray) -> float:
+    """log p(y | g) - 1/2 g'K^-1 g."""
+    return float(-weight @ np.logaddexp(0.0, -sign * latent) - 0.5 * coefficients @ latent)
