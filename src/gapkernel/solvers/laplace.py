@@ -28,7 +28,7 @@ class LaplacePosterior(Solution):
     Attributes
     ----------
     latent : ndarray of shape (n,)
-        The mode.
+        The mode, less the prior mean.
     curvature : ndarray of shape (n,)
         W, minus the second derivative of the log likelihood there.
     skew : ndarray of shape (n,)
@@ -82,24 +82,22 @@ class Laplace(Solver):
     constant : float
         The prior variance of the process.
     max_iter : int, default=100
-    start : ndarray of shape (n,), default=None
-        Coefficients to start from; zeros by default.
+    offset : float, default=0.0
+        The prior mean of the process.
     """
 
-    def __init__(self, constant: float, max_iter: int = 100, start: np.ndarray | None = None):
-        self.constant, self.max_iter, self.start = constant, max_iter, start
+    def __init__(self, constant: float, max_iter: int = 100, offset: float = 0.0):
+        self.constant, self.max_iter, self.offset = constant, max_iter, offset
 
     def solve(self, gram, y, weight=None) -> LaplacePosterior:
         """The posterior for classes 0 and 1; a row of weight w counts as w rows with one latent value."""
         covariance, weight = self.constant * gram, np.ones(len(y)) if weight is None else weight
-        sign = 2.0 * y - 1.0
-        coefficients = np.zeros(len(y)) if self.start is None else self.start
-        latent = covariance @ coefficients
-        value = _log_posterior(coefficients, latent, sign, weight)
+        coefficients, latent = np.zeros(len(y)), np.zeros(len(y))
+        value = self._log_posterior(coefficients, latent, y, weight)
         n_iter = 0
         while n_iter < self.max_iter:
             n_iter += 1
-            probability = expit(latent)
+            probability = expit(self.offset + latent)
             curvature = weight * probability * (1.0 - probability)
             factor, root = _factor(covariance, curvature)
             target = curvature * latent + weight * (y - probability)
@@ -108,13 +106,13 @@ class Laplace(Solver):
             for halving in range(HALVINGS):
                 share = 0.5**halving
                 new = coefficients + share * step, latent + share * moved
-                gain = _log_posterior(*new, sign, weight) - value
+                gain = self._log_posterior(*new, y, weight) - value
                 if gain > -TOLERANCE:
                     break
             if not gain > TOLERANCE:
                 break
             (coefficients, latent), value = new, value + gain
-        probability = expit(latent)
+        probability = expit(self.offset + latent)
         curvature = weight * probability * (1.0 - probability)
         factor, _ = _factor(covariance, curvature)
         return LaplacePosterior(
@@ -129,6 +127,11 @@ class Laplace(Solver):
             log_likelihood=float(value - np.log(factor.diagonal()).sum()),
         )
 
+    def _log_posterior(self, coefficients: np.ndarray, latent: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+        """log p(y | g) - 1/2 g'K^-1 g."""
+        misses = np.logaddexp(0.0, (1.0 - 2.0 * y) * (self.offset + latent))
+        return float(-weight @ misses - 0.5 * coefficients @ latent)
+
 
 def _factor(covariance: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L with L L' = I + W^1/2 K W^1/2, and W^1/2."""
@@ -137,8 +140,3 @@ def _factor(covariance: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, 
     matrix *= root[:, None]
     matrix[np.diag_indices_from(matrix)] += 1.0
     return cholesky(matrix, lower=True, overwrite_a=True, check_finite=False), root
-
-
-def _log_posterior(coefficients: np.ndarray, latent: np.ndarray, sign: np.ndarray, weight: np.ndarray) -> float:
-    """log p(y | g) - 1/2 g'K^-1 g."""
-    return float(-weight @ np.logaddexp(0.0, -sign * latent) - 0.5 * coefficients @ latent)

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import erf, expit
+from scipy.special import erf, expit, logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -67,6 +67,9 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     link : {"exact", "williams-barber"}, default="exact"
         How the logistic function is integrated: by quadrature, or by the mixture of error functions that scikit-learn
         takes for it, which is off by up to 4e-4.
+    prior : {"even", "share"}, default="even"
+        The probability of a class before anything of a row is known: even odds, as in scikit-learn, or the share of the
+        class among the training rows. With uneven classes the second is the better guess for rows with many gaps.
     class_weight : dict, "balanced" or None, default=None
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
     density : "auto" or Density, default="auto"
@@ -128,6 +131,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         **GaussianProcess._parameter_constraints,
         "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
+        "prior": [StrOptions({"even", "share"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
@@ -144,6 +148,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         n_landmarks="auto",
         max_iter_predict=100,
         link="exact",
+        prior="even",
         class_weight=None,
         density="auto",
         categorical_features="from_dtype",
@@ -160,6 +165,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         self.n_landmarks = n_landmarks
         self.max_iter_predict = max_iter_predict
         self.link = link
+        self.prior = prior
         self.class_weight = class_weight
         self.density = density
         self.categorical_features = categorical_features
@@ -177,9 +183,10 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        values = self._values(X)  # the probability of a class rises with the mean of f alone only among two classes
-        if len(self.classes_) == 2:
-            return self.classes_[(values[:, 0] > 0).astype(int)]
+        check_is_fitted(self, "density_")
+        if len(self.classes_) == 2:  # the mean decides, which is cheaper than the variance
+            (process,) = self.processes_
+            return self.classes_[(process.evidence.offset + process.mean(self._laws(X)) > 0).astype(int)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X) -> np.ndarray:
@@ -195,8 +202,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
             In the order of ``classes_``. Those of more than two classes, each against the rest, are divided by their
             sum.
         """
-        rows = self._laws(X)
-        return self._probabilities([(process.mean(rows), process.variance(rows)) for process in self.processes_])
+        mean, variance = self.latent_mean_and_variance(X)
+        return self._probabilities(mean.reshape(len(mean), -1), variance.reshape(len(mean), -1))
 
     def latent_mean_and_variance(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the latent value of each row, over the posterior and what is missing.
@@ -210,8 +217,9 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         mean, variance : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
         rows = self._laws(X)
-        mean, variance = ([getattr(p, what)(rows) for p in self.processes_] for what in ("mean", "variance"))
-        return (mean[0], variance[0]) if len(mean) == 1 else (np.transpose(mean), np.transpose(variance))
+        mean = np.column_stack([p.evidence.offset + p.mean(rows) for p in self.processes_])
+        variance = np.column_stack([p.variance(rows) for p in self.processes_])
+        return (mean[:, 0], variance[:, 0]) if mean.shape[1] == 1 else (mean, variance)
 
     def leave_one_out(self) -> np.ndarray:
         """The probabilities of each training row from all others, at the fitted hyperparameters and density.
@@ -221,7 +229,9 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "density_")
-        return self._probabilities([process.left_out() for process in self.processes_])
+        left_out = [process.left_out() for process in self.processes_]
+        mean = np.column_stack([p.evidence.offset + mean for p, (mean, _) in zip(self.processes_, left_out, strict=True)])
+        return self._probabilities(mean, np.column_stack([variance for _, variance in left_out]))
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False):
         """Approximate log probability of the training classes.
@@ -263,7 +273,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         processes = []
         for code in range(n_classes) if n_classes > 2 else [1]:
             classes = (training.y == code).astype(np.float64)
-            evidence = ClassEvidence(rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict)
+            offset = 0.0 if self.prior == "even" else float(logit(np.average(classes, weights=weight)))
+            evidence = ClassEvidence(rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset)
             processes.append(self._fitted_process(evidence, scale, n_columns, random))
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.zeros(len(processes)))
@@ -283,26 +294,21 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         weights = compute_class_weight(self.class_weight, classes=training.classes, y=labels)[training.y]
         return weights if training.weight is None else weights * training.weight
 
-    def _values(self, X) -> np.ndarray:
-        rows = self._laws(X)
-        return np.column_stack([process.mean(rows) for process in self.processes_])
-
-    def _probabilities(self, moments: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Probabilities of all classes from the latent mean and variance under each process."""
-        integral = link_integral if self.link == "exact" else williams_barber
-        chances = np.column_stack([integral(mean, variance) for mean, variance in moments])
+    def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """Probabilities of all classes from the latent means and variances, a column for each process."""
+        chances = (link_integral if self.link == "exact" else williams_barber)(mean, variance)
         if chances.shape[1] == 1:
-            return np.column_stack([1.0 - chances, chances])
+            return np.hstack([1.0 - chances, chances])
         return chances / chances.sum(axis=1, keepdims=True)
 
 
 def link_integral(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """E expit(g) for g ~ N(mean, variance), by quadrature."""
-    values = mean[:, None] + np.sqrt(variance)[:, None] * NODES
+    values = mean[..., None] + np.sqrt(variance)[..., None] * NODES
     return expit(values) @ (SHARES / SHARES.sum())
 
 
 def williams_barber(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """E expit(g) for g ~ N(mean, variance), with the mixture of error functions in place of expit."""
-    averages = erf(WIDTHS * mean[:, None] / np.sqrt(1.0 + 2.0 * WIDTHS**2 * variance[:, None]))
+    averages = erf(WIDTHS * mean[..., None] / np.sqrt(1.0 + 2.0 * WIDTHS**2 * variance[..., None]))
     return 0.5 * (1.0 + averages) @ HEIGHTS

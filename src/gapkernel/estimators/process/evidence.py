@@ -133,10 +133,13 @@ class ClassEvidence(Evidence):
         How many rows each row counts for.
     max_iter : int
         Most Newton steps to the mode.
+    offset : float
+        The prior mean of the process.
     """
 
     weight: np.ndarray | None
     max_iter: int
+    offset: float
 
     def left_out(self, parameters: Hyperparameters, posterior: LaplacePosterior) -> tuple[np.ndarray, np.ndarray]:
         # (5.12) for the regression on g + b/W with noise 1/W: its A_ii is W_ii times a share between 0 and 1
@@ -145,7 +148,7 @@ class ClassEvidence(Evidence):
         return posterior.latent - posterior.coefficients * variance, variance
 
     def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> LaplacePosterior:
-        return Laplace(parameters.constant, self.max_iter).solve(gram, self.targets, self.weight)
+        return Laplace(parameters.constant, self.max_iter, self.offset).solve(gram, self.targets, self.weight)
 
 
 @dataclass(frozen=True, eq=False)
