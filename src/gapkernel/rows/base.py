@@ -141,6 +141,10 @@ class Rows(ABC):
         """The laws as mixtures of Gaussian ones: pairs of a weight for each row, (n_rows,), and a batch of rows."""
         raise self._unsupported("are not mixtures of Gaussian laws")
 
+    def beside(self, values) -> Rows:
+        """The laws followed by columns of known ``values``, (n_rows, n_new)."""
+        return self.dense.beside(values)
+
     def scale(self, factors) -> Rows:
         """The laws of the rows with every column multiplied by its factor."""
         raise self._unsupported("cannot be rescaled")

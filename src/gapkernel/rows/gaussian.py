@@ -157,6 +157,10 @@ class GaussianRows(Rows):
             flat_blocks(blocks),
         )
 
+    def beside(self, values) -> GaussianRows:
+        means, known = np.hstack([self.means, values]), np.zeros((len(self.gaps), np.shape(values)[1]), bool)
+        return GaussianRows(means, self.pattern, np.hstack([self.gaps, known]), self.covariance)
+
     def scale(self, factors) -> GaussianRows:
         """The laws of the rows with every column multiplied by its factor; gaps and patterns stay."""
         factors = self._factors(factors)

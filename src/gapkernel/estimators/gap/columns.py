@@ -1,0 +1,151 @@
+"""What each column of a table is taken for before anything is learned from it, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gapkernel.compute.standardise import standard_of
+from gapkernel.tables import Schema, Table
+
+FEW_VALUES, MANY_VALUES = 3, 12
+"""Whole numbers with this many different values may be codes of a category."""
+
+ROWS_PER_CODE = 5
+"""Rows for each value that codes of a category have at least, in the mean."""
+
+MANY_LEVELS = 20
+"""Levels of a category that are kept apart; rarer ones are merged."""
+
+IDENTIFYING = 0.5
+"""Share of different values from which many levels are names of rows and not a category."""
+
+FEW_ROWS = 20
+"""Rows below which nothing is taken for an identifier."""
+
+
+class Column(NamedTuple):
+    """What a column is taken for.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "number", "category" or "left out".
+    reason : str
+    """
+
+    name: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """From a table as it was read to the table that is learned from: standardised numbers, and categories.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        One for each column of the table.
+    used : ndarray of int
+        The columns that are learned from.
+    values : tuple
+        For each used column, the places of the codes or levels of the table in ``schema``; None for a number.
+    location, scale : ndarray of shape (n_used,)
+    schema : Schema
+        Of the prepared table.
+    """
+
+    columns: tuple[Column, ...]
+    used: np.ndarray
+    values: tuple[dict[float, int] | None, ...]
+    location: np.ndarray
+    scale: np.ndarray
+    schema: Schema
+
+    def __call__(self, table: Table) -> Table:
+        """Prepare rows; a value that is no level is a gap."""
+        out = (table.values[:, self.used] - self.location) / self.scale
+        for k, places in enumerate(self.values):
+            if places is not None:
+                known = table.values[:, self.used[k]]
+                out[:, k] = [places.get(value, np.nan) for value in known.tolist()]
+        return Table(out, self.schema)
+
+
+def code_columns(table: Table) -> np.ndarray:
+    """True for columns of numbers that may be codes of a category."""
+    found = np.zeros(table.shape[1], bool)
+    for k in np.flatnonzero(~table.schema.categorical):
+        seen = table.values[~np.isnan(table.values[:, k]), k]
+        if len(seen) and np.all(seen == np.rint(seen)):
+            n_values = len(np.unique(seen))
+            found[k] = FEW_VALUES <= n_values <= MANY_VALUES and len(seen) >= ROWS_PER_CODE * n_values
+    return found
+
+
+def preparation(table: Table, codes: np.ndarray) -> Preparation:
+    """Decide about each column; ``codes`` marks the numbers that are codes of a category."""
+    schema = table.schema
+    names = schema.names or tuple(str(k) for k in range(len(schema.levels)))
+    columns, values, levels = [], [], []
+    for k, name in enumerate(names):
+        seen = table.values[~np.isnan(table.values[:, k]), k]
+        found = _decided(seen, schema.levels[k], bool(codes[k]), len(seen) < len(table))
+        columns.append(Column(str(name), *found[:2]))
+        values.append(found[2])
+        levels.append(found[3])
+    used = np.array([k for k, column in enumerate(columns) if column.kind != "left out"], dtype=np.int64)
+    if not len(used):
+        raise ValueError("No column of X can be learned from: each is empty, constant or an identifier.")
+    standard = standard_of(table.values[:, used])
+    number = np.array([values[k] is None for k in used])
+    prepared = replace(
+        schema.take(used),
+        levels=tuple(levels[k] for k in used),
+        ordered=tuple(bool(schema.ordered[k]) and values[k] is not None for k in used),
+    )
+    return Preparation(
+        tuple(columns),
+        used,
+        tuple(values[k] for k in used),
+        np.where(number, standard.location, 0.0),
+        np.where(number, standard.scale, 1.0),
+        prepared,
+    )
+
+
+def _decided(seen: np.ndarray, levels: tuple | None, codes: bool, gaps: bool):
+    """Kind, reason, places of the values among the levels, and the levels."""
+    distinct, counts = np.unique(seen, return_counts=True)
+    if not len(distinct):
+        return "left out", "no value", None, None
+    if len(distinct) == 1:
+        if not gaps:
+            return "left out", "one value", None, None
+        return "category", "one value, and gaps", {float(distinct[0]): 0}, ("the value",)
+    labels = [str(levels[int(v)]) if levels is not None else f"{v:g}" for v in distinct]
+    if levels is None and not codes:
+        if _is_count(distinct, len(seen)):
+            return "left out", "an identifier: every number of a range once", None, None
+        return "number", "numbers", None, None
+    if levels is None:
+        reason = f"whole numbers with {len(distinct)} values: a category explains y better"
+    elif len(distinct) > MANY_LEVELS and len(distinct) > IDENTIFYING * len(seen) and len(seen) >= FEW_ROWS:
+        return "left out", f"an identifier: {len(distinct)} levels in {len(seen)} rows", None, None
+    else:
+        reason = f"{len(distinct)} levels"
+    if len(distinct) <= MANY_LEVELS:
+        return "category", reason, {float(v): place for place, v in enumerate(distinct)}, tuple(labels)
+    kept = np.sort(np.argsort(-counts, kind="stable")[: MANY_LEVELS - 1])
+    places = dict.fromkeys(distinct.tolist(), len(kept))
+    places |= {float(distinct[i]): place for place, i in enumerate(kept)}
+    return "category", f"{reason}, the rarest merged", places, (*(labels[i] for i in kept), "other")
+
+
+def _is_count(distinct: np.ndarray, n: int) -> bool:
+    """Whether values are a range of whole numbers, each once."""
+    return FEW_ROWS <= n == len(distinct) and distinct[-1] - distinct[0] == n - 1 and bool(np.all(distinct % 1 == 0))

@@ -1,0 +1,264 @@
+"""The members that are tried: kernels with grids of settings, processes by their evidence, and any other estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import has_fit_parameter
+
+from gapkernel.estimators.gap.problem import Member, Problem, Tried
+from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
+from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.search import Search
+from gapkernel.estimators.svm import SVC
+from gapkernel.kernels import HeterogeneousKernel, Missingness
+from gapkernel.tables import Table
+
+PENALTIES = (0.1, 1.0, 10.0, 100.0)
+WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
+"""gamma as a multiple of one over the number of columns, which are standardised."""
+
+ALPHAS = (None, 0.5, 0.9)
+GAP_WIDTHS = (0.05, 0.2, 1.0)
+"""gamma of the kernel on the gaps: two rows with k gaps in one of them only are alike by exp(-k gamma)."""
+
+SEARCH_ROWS = 1000
+"""Rows from which the hyperparameters of a process are found; more change them little and cost much."""
+
+LEAST_GAIN = 1.0
+"""Log evidence that a change to the plain process has to gain."""
+
+MANY_CLASSES = 4
+"""Classes up to which a process has length scales for each column: one process for each class takes its time."""
+
+Score = Callable[[np.ndarray, str], float]
+
+
+@dataclass(frozen=True)
+class KernelMember(Member):
+    """A kernel machine on one kind of kernel: a support vector machine for classes, ridge regression for numbers.
+
+    Attributes
+    ----------
+    name : str
+    kernel : str
+        "genrbf", "rbf" or "ehk".
+    view : str
+    indicator : bool
+        Whether a kernel on the gaps is tried, in several widths, as a factor and as a summand.
+    """
+
+    name: str
+    kernel: str
+    view: str = "law"
+    indicator: bool = False
+
+    def suits(self, problem: Problem) -> bool:
+        return self.view in problem.views and (not self.indicator or bool(problem.table.missing.any()))
+
+    def tried(self, problem: Problem, score: Score) -> Tried:
+        table = problem.seen(self.view)
+        penalty, method = ("C", "decision_function") if problem.n_classes else ("alpha", "predict")
+        estimator = SVC(tol=1e-3) if problem.n_classes else KernelRidge()
+        search = Search(estimator, table, problem.y, problem.splits, sample_weight=problem.weight)
+        values = PENALTIES if problem.n_classes else tuple(1.0 / (2.0 * C) for C in PENALTIES)
+        grid: dict[str, list] = {penalty: list(values)}
+        if self.kernel == "ehk":
+            grid["kernel"] = [HeterogeneousKernel(alpha) for alpha in ALPHAS]
+        else:
+            grid |= {"kernel": [self.kernel], "gamma": [width / table.shape[1] for width in WIDTHS]}
+        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, score)
+        if self.indicator:  # the widths of the gaps' kernel at the best width of the other one
+            gaps = [Missingness(gamma, rule) for gamma in GAP_WIDTHS for rule in ("product", "sum")]
+            around = [value for value in values if 0.05 < value / best[penalty] < 20.0]
+            candidates = [{**best, penalty: value, "indicator": gap} for gap in gaps for value in around]
+            best, raw = _best(search, candidates, method, score)
+        return Tried(self.name, best, raw, self.view, method, partial(search.fit, best))
+
+
+def _best(search: Search, candidates: list[dict], method: str, score: Score) -> tuple[dict[str, Any], np.ndarray]:
+    answers = search.predictions(candidates, method)
+    place = int(np.argmax([score(raw, method) for raw in answers]))
+    return candidates[place], answers[place]
+
+
+@dataclass(frozen=True)
+class ProcessMember(Member):
+    """A Gaussian process; the view of the table and whether gaps count are chosen by its evidence.
+
+    Attributes
+    ----------
+    name : str
+    shrunk : bool
+        Whether every column has a length scale of its own, shrunk to a common one.
+    """
+
+    name: str
+    shrunk: bool = False
+
+    def suits(self, problem: Problem) -> bool:
+        return not self.shrunk or (problem.n_classes <= MANY_CLASSES and problem.table.shape[1] > 1)
+
+    def tried(self, problem: Problem, score: Score) -> Tried:
+        view, estimator = process_choice(problem)
+        table = problem.seen(view)
+        if self.shrunk:
+            estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
+        if len(table) > SEARCH_ROWS:
+            estimator = _settled(estimator, _sampled(problem, table, estimator))
+
+        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
+            return clone(estimator).fit(table, y, **_weighted(estimator, weight))
+
+        def answers(table, y, weight, new):
+            model = fitted(table, y, weight)
+            if problem.n_classes:
+                return all_classes(model, model.predict_proba(new), problem.n_classes)
+            return np.column_stack(model.predict(new, return_std=True))
+
+        raw = problem.out_of_fold(table, answers)
+        settings = {"view": view, "indicator": estimator.indicator, "length_scale": "shrunk" if self.shrunk else "common"}
+        method = "predict_proba" if problem.n_classes else "predict"
+        return Tried(self.name, settings, raw, view, method, partial(fitted, table, problem.y, problem.weight))
+
+
+def process_choice(problem: Problem) -> tuple[str, Any]:
+    """The view and the process, one length scale for all columns, with the highest evidence; found once.
+
+    A change to the plain process has to gain more than its share in the evidence, `LEAST_GAIN`.
+    """
+    if "process" not in problem.found:
+        kind = GaussianProcessClassifier(prior="share") if problem.n_classes else GaussianProcessRegressor()
+        best = _tried_process(problem, "law", kind)
+        for view in problem.views:
+            if view != "law":
+                best = max(best, _tried_process(problem, view, best[2], LEAST_GAIN), key=lambda found: found[0])
+        if problem.table.missing.any():
+            for gamma in GAP_WIDTHS:
+                other = clone(best[2]).set_params(indicator=Missingness(gamma))
+                best = max(best, _tried_process(problem, best[1], other, LEAST_GAIN), key=lambda found: found[0])
+        problem.found["process"] = best[1:]
+    return problem.found["process"]
+
+
+def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0) -> tuple[float, str, Any]:
+    """The evidence less a handicap, the view, and the process with the hyperparameters that were found as its start."""
+    model = _sampled(problem, problem.seen(view), estimator)
+    start = {"constant_value": _middle(model.constant_value_), "length_scale": _middle(model.length_scale_)}
+    if not problem.n_classes:
+        start["noise_level"] = model.noise_level_
+    return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
+
+
+def _sampled(problem: Problem, table: Table, estimator):
+    """The estimator fitted to at most `SEARCH_ROWS` rows, drawn once."""
+    rows = np.arange(len(table))
+    if len(table) > SEARCH_ROWS:
+        rows = np.sort(np.random.RandomState(problem.seed).permutation(len(table))[:SEARCH_ROWS])
+    weight = None if problem.weight is None else problem.weight[rows]
+    return clone(estimator).fit(table[rows], problem.y[rows], **_weighted(estimator, weight))
+
+
+def _settled(estimator, model):
+    """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
+    noise = {} if is_classifier(estimator) else {"noise_level": model.noise_level_}
+    scales = np.atleast_2d(model.length_scale_) if np.ndim(model.length_scale_) > 1 else np.ravel(model.length_scale_)
+    length_scale = _middle(scales) if scales.ndim == 1 and is_classifier(estimator) else _middle(scales, axis=0)
+    return clone(estimator).set_params(
+        constant_value=_middle(model.constant_value_), length_scale=length_scale, gamma="scale", optimizer=None, **noise
+    )
+
+
+def _middle(values, axis=None):
+    """The geometric mean, over the processes of several classes."""
+    return np.exp(np.mean(np.log(values), axis=axis))
+
+
+@dataclass(frozen=True)
+class EstimatorMember(Member):
+    """An estimator that takes NaN, on the numbers and the codes of the categories.
+
+    Attributes
+    ----------
+    name : str
+    estimator : estimator
+    """
+
+    name: str
+    estimator: Any
+
+    def tried(self, problem: Problem, score: Score) -> Tried:
+        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None) -> OnCodes:
+            return OnCodes(self.estimator).fit(table, y, weight)
+
+        def answers(table, y, weight, new):
+            model = fitted(table, y, weight)
+            raw = getattr(model, method)(new)
+            return all_classes(model, raw, problem.n_classes) if method == "predict_proba" else raw
+
+        method = "predict" if not problem.n_classes else "predict_proba"
+        if problem.n_classes and not hasattr(self.estimator, "predict_proba"):
+            method = "decision_function"
+        raw = problem.out_of_fold(problem.table, answers)
+        return Tried(self.name, {}, raw, "law", method, partial(fitted, problem.table, problem.y, problem.weight))
+
+
+class OnCodes(BaseEstimator):
+    """An estimator on the cells of a table; a column without a value at fit is a column of zeros.
+
+    Parameters
+    ----------
+    estimator : estimator
+    """
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, table: Table, y, weight=None) -> OnCodes:
+        """Fit a clone of the estimator; one that has ``categorical_features`` is told which columns hold categories."""
+        self.empty_ = table.missing.all(axis=0)
+        self.model_ = clone(self.estimator)
+        if "categorical_features" in self.model_.get_params(deep=False) and table.schema.categorical.any():
+            self.model_.set_params(categorical_features=table.schema.categorical & ~self.empty_)
+        self.model_.fit(self._cells(table), y, **_weighted(self.model_, weight))
+        return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes that the estimator has seen."""
+        return self.model_.classes_
+
+    def predict(self, table: Table) -> np.ndarray:
+        """Values of new rows."""
+        return self.model_.predict(self._cells(table))
+
+    def predict_proba(self, table: Table) -> np.ndarray:
+        """Probabilities of new rows."""
+        return self.model_.predict_proba(self._cells(table))
+
+    def decision_function(self, table: Table) -> np.ndarray:
+        """Decision values of new rows."""
+        return self.model_.decision_function(self._cells(table))
+
+    def _cells(self, table: Table) -> np.ndarray:
+        return np.where(self.empty_, 0.0, table.values)
+
+
+def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:
+    """Probabilities with a column for each class, 0 for those that the model has not seen."""
+    if probabilities.shape[1] == n_classes:
+        return probabilities
+    out = np.zeros((len(probabilities), n_classes))
+    out[:, model.classes_] = probabilities
+    return out
+
+
+def _weighted(estimator, weight: np.ndarray | None) -> dict[str, Any]:
+    """Weights for an estimator that takes them."""
+    return {} if weight is None or not has_fit_parameter(estimator, "sample_weight") else {"sample_weight": weight}

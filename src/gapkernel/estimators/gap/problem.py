@@ -1,0 +1,135 @@
+"""What members learn from, and what they give back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.estimators.gap.combination import ToProbabilities
+from gapkernel.estimators.gap.views import View
+from gapkernel.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A prepared table with its targets, and the folds that all members share.
+
+    Attributes
+    ----------
+    views : dict
+        Ways to look at the table by name; "law" is the table as it is.
+    table : Table
+    y : ndarray
+        The places of the classes, or numbers with mean 0 and deviation 1.
+    weight : ndarray or None
+    n_classes : int
+        0 for numbers.
+    splits : list
+        Pairs of training and test rows.
+    seed : int
+    found : dict
+        What one member has found out that others use.
+    """
+
+    views: dict[str, View]
+    table: Table
+    y: np.ndarray
+    weight: np.ndarray | None
+    n_classes: int
+    splits: list[tuple[np.ndarray, np.ndarray]]
+    seed: int
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def seen(self, view: str) -> Table:
+        """The table in a view."""
+        return self.views[view](self.table)
+
+    def out_of_fold(self, table: Table, answers: Callable[[Table, np.ndarray, np.ndarray | None, Table], np.ndarray]):
+        """The answers to each row by a model of the other folds: ``answers(table, y, weight, new)``."""
+
+        def of_split(split):
+            train, test = split
+            learned = table.as_learned_from(train)
+            weight = None if self.weight is None else self.weight[train]
+            return answers(learned[train], self.y[train], weight, learned[test])
+
+        found = run_tasks(of_split, self.splits)
+        out = np.empty((len(self.y), *found[0].shape[1:]))
+        for (_, test), values in zip(self.splits, found, strict=True):
+            out[test] = values
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMember:
+    """A model that has learned from all rows.
+
+    Attributes
+    ----------
+    view : View
+    estimator : estimator
+    method : str
+        What answers: "predict", "decision_function" or "predict_proba".
+    to_probabilities : ToProbabilities or None
+        For classes.
+    """
+
+    view: View
+    estimator: Any
+    method: str
+    to_probabilities: ToProbabilities | None
+
+    def answers(self, table: Table) -> np.ndarray:
+        """Probabilities (n, n_classes), or values (n,)."""
+        raw = getattr(self.estimator, self.method)(self.view(table))
+        return raw if self.to_probabilities is None else self.to_probabilities(as_scores(raw, self.method))
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A member with its best settings.
+
+    Attributes
+    ----------
+    name : str
+    settings : dict
+    raw : ndarray
+        Out-of-fold answers: decision values, probabilities or values.
+    view : str
+    method : str
+    fit : callable
+        The estimator with these settings, fitted to all rows.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    raw: np.ndarray
+    view: str
+    method: str
+    fit: Callable[[], Any]
+
+
+class Member(ABC):
+    """A way to learn from a table, with settings of its own to choose."""
+
+    name: str
+
+    def suits(self, problem: Problem) -> bool:
+        """Whether there is any point in trying it."""
+        return True
+
+    @abstractmethod
+    def tried(self, problem: Problem, score: Callable[[np.ndarray, str], float]) -> Tried:
+        """The member with the settings that have the highest ``score(raw, method)`` out of fold."""
+
+
+def as_scores(raw: np.ndarray, method: str) -> np.ndarray:
+    """Decision values or log probabilities as columns."""
+    if method == "predict_proba":
+        return np.log(np.maximum(raw, 1e-9))
+    return raw.reshape(len(raw), -1)
