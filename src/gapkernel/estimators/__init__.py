@@ -2,6 +2,7 @@
 
 from gapkernel.estimators.cccp import CCCPClassifier
 from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
+from gapkernel.estimators.gap import GapClassifier, GapRegressor
 from gapkernel.estimators.geometric import GeometricMarginSVC
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
@@ -25,6 +26,8 @@ __all__ = [
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
+    "GapClassifier",
+    "GapRegressor",
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "GeometricMarginSVC",

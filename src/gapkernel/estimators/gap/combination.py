@@ -9,11 +9,11 @@ from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
-BEST = 4
-"""Members that are averaged: those with the best out-of-fold scores."""
-
-SHRINKAGE = 0.5
+SHRINKAGE = 0.2
 """How far the weights with the best out-of-fold score are moved to equal ones."""
+
+LEAST = 0.03
+"""Smallest weight of a member that is used: each costs a fit and time at predict."""
 
 STEPS = 200
 """Steps of the iteration for the weights of a mixture."""
@@ -91,6 +91,8 @@ def mean_weights(values: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -
     return weights / weights.sum()
 
 
-def shrunk(weights: np.ndarray) -> np.ndarray:
-    """Weights moved half way to equal ones."""
-    return (1.0 - SHRINKAGE) * weights + SHRINKAGE / len(weights)
+def used(weights: np.ndarray) -> np.ndarray:
+    """Weights moved some way to equal ones, without those that are too small to matter."""
+    weights = (1.0 - SHRINKAGE) * weights + SHRINKAGE / len(weights)
+    weights = np.where(weights >= min(LEAST, weights.max()), weights, 0.0)
+    return weights / weights.sum()

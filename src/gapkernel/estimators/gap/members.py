@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import has_fit_parameter
 
+from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.problem import Member, Problem, Tried
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge
@@ -28,6 +29,9 @@ ALPHAS = (None, 0.5, 0.9)
 GAP_WIDTHS = (0.05, 0.2, 1.0)
 """gamma of the kernel on the gaps: two rows with k gaps in one of them only are alike by exp(-k gamma)."""
 
+N_FEATURES = 1024
+"""Random features for tables with many rows."""
+
 SEARCH_ROWS = 1000
 """Rows from which the hyperparameters of a process are found; more change them little and cost much."""
 
@@ -37,7 +41,8 @@ LEAST_GAIN = 1.0
 MANY_CLASSES = 4
 """Classes up to which a process has length scales for each column: one process for each class takes its time."""
 
-Score = Callable[[np.ndarray, str], float]
+Score = Callable[[np.ndarray, str, Problem], float]
+"""From the raw answers to a problem, and the method that gave them, to a score; the higher the better."""
 
 
 @dataclass(frozen=True)
@@ -73,16 +78,16 @@ class KernelMember(Member):
             grid["kernel"] = [HeterogeneousKernel(alpha) for alpha in ALPHAS]
         else:
             grid |= {"kernel": [self.kernel], "gamma": [width / table.shape[1] for width in WIDTHS]}
-        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, score)
+        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, partial(score, problem=problem))
         if self.indicator:  # the widths of the gaps' kernel at the best width of the other one
             gaps = [Missingness(gamma, rule) for gamma in GAP_WIDTHS for rule in ("product", "sum")]
             around = [value for value in values if 0.05 < value / best[penalty] < 20.0]
             candidates = [{**best, penalty: value, "indicator": gap} for gap in gaps for value in around]
-            best, raw = _best(search, candidates, method, score)
+            best, raw = _best(search, candidates, method, partial(score, problem=problem))
         return Tried(self.name, best, raw, self.view, method, partial(search.fit, best))
 
 
-def _best(search: Search, candidates: list[dict], method: str, score: Score) -> tuple[dict[str, Any], np.ndarray]:
+def _best(search: Search, candidates: list[dict], method: str, score: Callable) -> tuple[dict[str, Any], np.ndarray]:
     answers = search.predictions(candidates, method)
     place = int(np.argmax([score(raw, method) for raw in answers]))
     return candidates[place], answers[place]
@@ -120,7 +125,7 @@ class ProcessMember(Member):
             model = fitted(table, y, weight)
             if problem.n_classes:
                 return all_classes(model, model.predict_proba(new), problem.n_classes)
-            return np.column_stack(model.predict(new, return_std=True))
+            return model.predict(new)
 
         raw = problem.out_of_fold(table, answers)
         settings = {"view": view, "indicator": estimator.indicator, "length_scale": "shrunk" if self.shrunk else "common"}
@@ -131,7 +136,7 @@ class ProcessMember(Member):
 def process_choice(problem: Problem) -> tuple[str, Any]:
     """The view and the process, one length scale for all columns, with the highest evidence; found once.
 
-    A change to the plain process has to gain more than its share in the evidence, `LEAST_GAIN`.
+    A change to the plain process has to gain more than `LEAST_GAIN`.
     """
     if "process" not in problem.found:
         kind = GaussianProcessClassifier(prior="share") if problem.n_classes else GaussianProcessRegressor()
@@ -143,8 +148,14 @@ def process_choice(problem: Problem) -> tuple[str, Any]:
             for gamma in GAP_WIDTHS:
                 other = clone(best[2]).set_params(indicator=Missingness(gamma))
                 best = max(best, _tried_process(problem, best[1], other, LEAST_GAIN), key=lambda found: found[0])
-        problem.found["process"] = best[1:]
-    return problem.found["process"]
+        problem.found["process"] = best
+    return problem.found["process"][1:]
+
+
+def process_evidence(problem: Problem) -> float:
+    """The log evidence of that process."""
+    process_choice(problem)
+    return problem.found["process"][0]
 
 
 def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0) -> tuple[float, str, Any]:
@@ -158,9 +169,7 @@ def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0
 
 def _sampled(problem: Problem, table: Table, estimator):
     """The estimator fitted to at most `SEARCH_ROWS` rows, drawn once."""
-    rows = np.arange(len(table))
-    if len(table) > SEARCH_ROWS:
-        rows = np.sort(np.random.RandomState(problem.seed).permutation(len(table))[:SEARCH_ROWS])
+    rows = problem.some_rows(SEARCH_ROWS)
     weight = None if problem.weight is None else problem.weight[rows]
     return clone(estimator).fit(table[rows], problem.y[rows], **_weighted(estimator, weight))
 
@@ -178,6 +187,45 @@ def _settled(estimator, model):
 def _middle(values, axis=None):
     """The geometric mean, over the processes of several classes."""
     return np.exp(np.mean(np.log(values), axis=axis))
+
+
+@dataclass(frozen=True)
+class FourierMember(Member):
+    """Logistic or ridge regression on random Fourier features: for any number of rows.
+
+    Attributes
+    ----------
+    name : str
+    indicator : bool
+        Whether a kernel on the gaps multiplies the other one.
+    """
+
+    name: str
+    indicator: bool = False
+
+    def suits(self, problem: Problem) -> bool:
+        return not self.indicator or bool(problem.table.missing.any())
+
+    def tried(self, problem: Problem, score: Score) -> Tried:
+        kind = FourierClassifier(loss="log_loss") if problem.n_classes else FourierRegressor()
+        method = "predict_proba" if problem.n_classes else "predict"
+        gaps = Missingness(GAP_WIDTHS[0]) if self.indicator else False
+        kind.set_params(n_components=N_FEATURES, random_state=problem.seed, indicator=gaps)
+
+        def answers(estimator, table, y, weight, new):
+            model = clone(estimator).fit(table, y, **_weighted(estimator, weight))
+            raw = getattr(model, method)(new)
+            return all_classes(model, raw, problem.n_classes) if problem.n_classes else raw
+
+        sample = problem.sample(SEARCH_ROWS)
+        widths = [{"gamma": width / problem.table.shape[1]} for width in WIDTHS[1:]]
+        tried = [clone(kind).set_params(**one, n_components=N_FEATURES // 4) for one in widths]
+        scores = [score(sample.out_of_fold(sample.table, partial(answers, one)), method, sample) for one in tried]
+        best = widths[int(np.argmax(scores))]
+        estimator = clone(kind).set_params(**best)
+        raw = problem.out_of_fold(problem.table, partial(answers, estimator))
+        fit = partial(estimator.fit, problem.table, problem.y, **_weighted(estimator, problem.weight))
+        return Tried(self.name, {**best, "indicator": gaps}, raw, "law", method, fit)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ class Problem:
     splits : list
         Pairs of training and test rows.
     seed : int
+    labels : ndarray or None
+        The classes; None for numbers.
+    units : tuple of two floats
+        Mean and deviation of the numbers.
     found : dict
         What one member has found out that others use.
     """
@@ -43,11 +47,33 @@ class Problem:
     n_classes: int
     splits: list[tuple[np.ndarray, np.ndarray]]
     seed: int
+    labels: np.ndarray | None = None
+    units: tuple[float, float] = (0.0, 1.0)
     found: dict[str, Any] = field(default_factory=dict)
 
     def seen(self, view: str) -> Table:
         """The table in a view."""
         return self.views[view](self.table)
+
+    def some_rows(self, most: int) -> np.ndarray:
+        """The places of at most so many rows, drawn at random but for classes with a single row, in their order."""
+        if len(self.y) <= most:
+            return np.arange(len(self.y))
+        order = np.random.RandomState(self.seed).permutation(len(self.y))
+        if self.n_classes:  # the first row of each class, then the others
+            first = order[np.unique(self.y[order], return_index=True)[1]]
+            order = np.concatenate([first, order[~np.isin(order, first)]])
+        return np.sort(order[:most])
+
+    def sample(self, most: int) -> Problem:
+        """The problem on at most so many rows, with as many folds."""
+        rows = self.some_rows(most)
+        if len(rows) == len(self.y):
+            return self
+        folds = np.arange(len(rows)) % len(self.splits)
+        splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(len(self.splits))]
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, table=self.table[rows], y=self.y[rows], weight=weight, splits=splits, found={})
 
     def out_of_fold(self, table: Table, answers: Callable[[Table, np.ndarray, np.ndarray | None, Table], np.ndarray]):
         """The answers to each row by a model of the other folds: ``answers(table, y, weight, new)``."""
@@ -124,8 +150,8 @@ class Member(ABC):
         return True
 
     @abstractmethod
-    def tried(self, problem: Problem, score: Callable[[np.ndarray, str], float]) -> Tried:
-        """The member with the settings that have the highest ``score(raw, method)`` out of fold."""
+    def tried(self, problem: Problem, score: Callable[[np.ndarray, str, Problem], float]) -> Tried:
+        """The member with the settings that have the highest ``score(raw, method, problem)`` out of fold."""
 
 
 def as_scores(raw: np.ndarray, method: str) -> np.ndarray:

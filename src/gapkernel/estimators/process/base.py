@@ -63,7 +63,7 @@ class GaussianProcess(KernelMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.length_scale is not None and self.gamma != "scale":
+        if not isinstance(self.length_scale, str | None) and self.gamma != "scale":  # a word starts from gamma
             raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
 
     def _check_start(self, n_targets: int, n_columns: int) -> Hyperparameters:

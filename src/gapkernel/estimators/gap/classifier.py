@@ -1,0 +1,242 @@
+"""The classifier nobody has to choose."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import check_scoring
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
+from gapkernel.estimators.gap.base import GapEstimator, left_in
+from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, mixture_weights, sigmoid, tempered
+from gapkernel.estimators.gap.problem import Problem, as_scores
+from gapkernel.tables import read_classes, read_labelled, read_weight
+
+
+class GapClassifier(ClassifierMixin, GapEstimator):
+    """Classification of rows with gaps without choices: tries members, averages the good ones, and calibrates.
+
+    The table is read once: numbers are standardised, and each column is taken for a number or a category
+    (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several kernels
+    between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of gap patterns
+    taken out, and boosted trees. Their out-of-fold probabilities give the weights of the members, the probabilities,
+    the prediction sets and ``cv_score_``, without one further fit.
+
+    Parameters
+    ----------
+    members : "auto" or list, default="auto"
+        Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
+        classifiers of scikit-learn that take NaN, which see standardised numbers and the codes of categories.
+    scoring : str or callable, default="log_loss"
+        What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. The weights of
+        the members are always those of the highest likelihood.
+    cv : int or splitter, default=5
+        Number of shuffled stratified folds, or a splitter that tests every row once.
+    n_exact : int, default=2000
+        Rows up to which kernels are exact. With more, members work on random Fourier features ("fourier"), and
+        ``members_`` says so.
+    time_limit : float, default=None
+        Seconds after which no further member is tried; those tried until then are combined. None is no limit.
+    class_weight : dict, "balanced" or None, default=None
+        How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of everything drawn. None draws anew in each fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    members_ : Members
+        A line for each member that was tried, the best first: member, settings, score, weight, seconds.
+    weights_ : ndarray of shape (n_used,)
+        The weights of the members that are used.
+    fitted_ : list of FittedMember
+        These members.
+    cv_score_ : float
+        The score of the combined out-of-fold probabilities; slightly optimistic, because settings and weights were
+        chosen by them.
+    columns_ : tuple of Column
+        What each column was taken for, and why.
+    calibration_ : GapCountCalibration
+        What `predict_set` goes by.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    See Also
+    --------
+    GapRegressor : For numbers.
+    GaussianProcessClassifier : One member by itself.
+    SVCCV : Another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import GapClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((60, 3))
+    >>> y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    >>> X[random.random(X.shape) < 0.2] = np.nan
+    >>> model = GapClassifier(members=["process", "genrbf"], random_state=0).fit(X, y)
+    >>> model.predict([[2.0, np.nan, 0.0]])
+    array(['yes'], dtype='<U3')
+    >>> model.predict_set([[2.0, np.nan, 0.0]], coverage=0.9).shape
+    (1, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **GapEstimator._parameter_constraints,
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        members="auto",
+        scoring="log_loss",
+        cv=5,
+        n_exact=2000,
+        time_limit=None,
+        class_weight=None,
+        categorical_features="from_dtype",
+        random_state=None,
+    ):
+        self.members = members
+        self.scoring = scoring
+        self.cv = cv
+        self.n_exact = n_exact
+        self.time_limit = time_limit
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Try the members, combine them, and fit those that are used to all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for. A weight of zero leaves a row out.
+
+        Returns
+        -------
+        self : GapClassifier
+        """
+        self._validate_params()
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
+        table, y, weight = left_in(table, y, read_weight(sample_weight, table))
+        classes, codes = read_classes(y)
+        if self.class_weight is not None:
+            by_class = compute_class_weight(self.class_weight, classes=classes, y=y)[codes]
+            weight = by_class if weight is None else weight * by_class
+        self._fit(table, codes, weight, labels=classes)
+        self.classes_ = classes
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        return self.classes_[self._average(X).argmax(axis=1)]
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._average(X)
+
+    def predict_set(self, X, coverage=0.9) -> np.ndarray:
+        """A set of classes for each row that holds the right one with a given probability.
+
+        A class is in the set if its probability is not lower than what the right class of left-out rows that miss
+        about as many cells had, but for a share of 1 - coverage of them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The probability with which a set shall hold the class.
+
+        Returns
+        -------
+        sets : ndarray of shape (n_samples, n_classes), bool
+            In the order of ``classes_``. A set may be empty where no class is usual for such rows.
+        """
+        coverage = checked_coverage(coverage)
+        check_is_fitted(self, "calibration_")
+        highest = self.calibration_.half_widths(self._gaps(X), coverage)
+        return 1.0 - self._average(X) <= highest[:, None]
+
+    @property
+    def _trees(self) -> dict[str, Any]:
+        boosting = HistGradientBoostingClassifier
+        return {
+            "trees": boosting(random_state=0),
+            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
+        }
+
+    def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, ToProbabilities]:
+        scores = as_scores(raw, method)
+        fitted = (tempered if method == "predict_proba" else sigmoid)(scores, problem.y, problem.weight)
+        return fitted(scores), fitted
+
+    def _score(self, answers: np.ndarray, problem: Problem) -> float:
+        if self.scoring == "log_loss":
+            return -log_loss(answers, problem.y, problem.weight)
+        labels = problem.labels[problem.y]  # type: ignore[index]
+        return float(check_scoring(Told(), self.scoring)(Told(problem.labels, answers), problem.table.values, labels))
+
+    def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
+        truth = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
+        return mixture_weights(truth, problem.weight)
+
+    def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
+        return GapCountCalibration(missing.sum(axis=1), 1.0 - answers[np.arange(len(answers)), problem.y])
+
+
+class Told(ClassifierMixin, BaseEstimator):
+    """A classifier that knows its answers, for scorers."""
+
+    def __init__(self, classes=None, probabilities=None):
+        self.classes = classes
+        self.probabilities = probabilities
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.classes
+
+    def fit(self, X, y) -> Told:
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        return self.classes[self.probabilities.argmax(axis=1)]
+
+    def predict_proba(self, X) -> np.ndarray:
+        return self.probabilities

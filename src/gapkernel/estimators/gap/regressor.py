@@ -1,0 +1,201 @@
+"""The regressor nobody has to choose."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
+from gapkernel.estimators.gap.base import GapEstimator, left_in
+from gapkernel.estimators.gap.combination import mean_weights
+from gapkernel.estimators.gap.problem import Problem
+from gapkernel.tables import read_labelled, read_weight
+
+
+class GapRegressor(RegressorMixin, GapEstimator):
+    """Regression on rows with gaps without choices: tries members, averages the good ones, and calibrates.
+
+    The table is read once: numbers are standardised, and each column is taken for a number or a category
+    (``columns_``). On shared folds every member is tuned: Gaussian processes, kernel ridge regression on several kernels
+    between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of gap patterns
+    taken out, and boosted trees. Their out-of-fold predictions give the weights of the members, the intervals and
+    ``cv_score_``, without one further fit.
+
+    Parameters
+    ----------
+    members : "auto" or list, default="auto"
+        Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
+        regressors of scikit-learn that take NaN, which see standardised numbers and the codes of categories.
+    scoring : str or callable, default="neg_root_mean_squared_error"
+        What the settings of members are chosen by: a name or scorer of scikit-learn. The weights of the members are
+        always those of the smallest squared error.
+    cv : int or splitter, default=5
+        Number of shuffled folds, or a splitter that tests every row once.
+    n_exact : int, default=2000
+        Rows up to which kernels are exact. With more, members work on random Fourier features ("fourier"), and
+        ``members_`` says so.
+    time_limit : float, default=None
+        Seconds after which no further member is tried; those tried until then are combined. None is no limit.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of everything drawn. None draws anew in each fit.
+
+    Attributes
+    ----------
+    members_ : Members
+        A line for each member that was tried, the best first: member, settings, score, weight, seconds.
+    weights_ : ndarray of shape (n_used,)
+        The weights of the members that are used.
+    fitted_ : list of FittedMember
+        These members.
+    cv_score_ : float
+        The score of the combined out-of-fold predictions; slightly optimistic, because settings and weights were
+        chosen by them.
+    columns_ : tuple of Column
+        What each column was taken for, and why.
+    calibration_ : GapCountCalibration
+        What `predict_interval` goes by.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    See Also
+    --------
+    GapClassifier : For classes.
+    GaussianProcessRegressor : One member by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import GapRegressor
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((80, 3))
+    >>> y = X[:, 0] + X[:, 1] ** 2
+    >>> X[random.random(X.shape) < 0.1] = np.nan
+    >>> model = GapRegressor(members=["process", "genrbf"], random_state=0).fit(X, y)
+    >>> low, high = model.predict_interval([[1.0, 0.0, 0.0]], coverage=0.9)[0]
+    >>> bool(low < 1.0 < high)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        members="auto",
+        scoring="neg_root_mean_squared_error",
+        cv=5,
+        n_exact=2000,
+        time_limit=None,
+        categorical_features="from_dtype",
+        random_state=None,
+    ):
+        self.members = members
+        self.scoring = scoring
+        self.cv = cv
+        self.n_exact = n_exact
+        self.time_limit = time_limit
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Try the members, combine them, and fit those that are used to all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for. A weight of zero leaves a row out.
+
+        Returns
+        -------
+        self : GapRegressor
+        """
+        self._validate_params()
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
+        table, y, weight = left_in(table, y.astype(np.float64), read_weight(sample_weight, table))
+        centre, unit = float(np.average(y, weights=weight)), float(y.std())
+        unit = unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
+        self._fit(table, (y - centre) / unit, weight, units=(centre, unit))
+        self._units = centre, unit
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+        """
+        values = self._average(X)
+        centre, unit = self._units
+        return centre + unit * values
+
+    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
+        """An interval for the target of each row.
+
+        The prediction plus and minus a quantile of the errors on left-out rows that miss about as many cells.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The probability with which an interval shall hold the target.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+            Infinite if there are too few rows for the coverage.
+        """
+        coverage = checked_coverage(coverage)
+        check_is_fitted(self, "calibration_")
+        centre, half = self.predict(X), self._units[1] * self.calibration_.half_widths(self._gaps(X), coverage)
+        return np.stack([centre - half, centre + half], axis=1)
+
+    @property
+    def _trees(self) -> dict[str, Any]:
+        boosting = HistGradientBoostingRegressor
+        return {
+            "trees": boosting(random_state=0),
+            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
+        }
+
+    def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, None]:
+        return raw.reshape(len(raw)), None
+
+    def _score(self, answers: np.ndarray, problem: Problem) -> float:
+        centre, unit = problem.units
+        told = Told(centre + unit * answers)
+        return float(check_scoring(told, self.scoring)(told, problem.table.values, centre + unit * problem.y))
+
+    def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
+        return mean_weights(np.column_stack(answers), problem.y, problem.weight)
+
+    def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
+        return GapCountCalibration(missing.sum(axis=1), np.abs(problem.y - answers))
+
+
+class Told(RegressorMixin, BaseEstimator):
+    """A regressor that knows its answers, for scorers."""
+
+    def __init__(self, values=None):
+        self.values = values
+
+    def fit(self, X, y) -> Told:
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        return self.values
