@@ -22,7 +22,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import GapCountCalibration
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
-from gapkernel.estimators.gap.combination import ToProbabilities, used
+from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.members import (
     LEAST_GAIN,
     EstimatorMember,
@@ -44,12 +44,14 @@ MEMBERS: dict[str, Member] = {
         ProcessMember("process, shrunk", shrunk=True),
         KernelMember("genrbf", "genrbf"),
         KernelMember("ehk", "ehk"),
+        KernelMember("rbf", "rbf"),
         KernelMember("genrbf, indicator", "genrbf", indicator=True),
         KernelMember("ehk, indicator", "ehk", indicator=True),
         KernelMember("rbf, indicator", "rbf", indicator=True),
-        KernelMember("genrbf, levels", "genrbf", view="levels"),
+        KernelMember("rbf, levels", "rbf", view="levels"),
         KernelMember("ehk, levels", "ehk", view="levels"),
         KernelMember("genrbf, offsets", "genrbf", view="offsets"),
+        KernelMember("rbf, offsets", "rbf", view="offsets"),
     )
 }
 """The members by name, in the order in which they are tried."""
@@ -128,7 +130,7 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         with threadpool_limits(1), _quietly():  # members run side by side; the number of threads changes no result
             preparation, problem = _problem(table, y, weight, splits, seed, labels, units)
             tried = self._tried(members, problem, began)
-            weights = used(self._weights([outcome.answers for outcome in tried], problem))
+            weights = self._weights([outcome.answers for outcome in tried], problem)
             fitted = [_fitted(tried[k], problem) for k in np.flatnonzero(weights)]
         combined = np.tensordot(weights, [outcome.answers for outcome in tried], axes=1)
         score = self._score(combined, problem)

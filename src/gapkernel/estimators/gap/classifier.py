@@ -14,7 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
 from gapkernel.estimators.gap.base import GapEstimator, left_in
-from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, mixture_weights, sigmoid, tempered
+from gapkernel.estimators.gap.combination import (
+    SMALLEST,
+    ToProbabilities,
+    combined_weights,
+    log_loss,
+    mixture_weights,
+    sigmoid,
+    tempered,
+)
 from gapkernel.estimators.gap.problem import Problem, as_scores
 from gapkernel.tables import read_classes, read_labelled, read_weight
 
@@ -23,8 +31,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     """Classification of rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
-    (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several kernels
-    between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of gap patterns
+    (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several
+    kernels between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of patterns
     taken out, and boosted trees. Their out-of-fold probabilities give the weights of the members, the probabilities,
     the prediction sets and ``cv_score_``, without one further fit.
 
@@ -214,8 +222,9 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         return float(check_scoring(Told(), self.scoring)(Told(problem.labels, answers), problem.table.values, labels))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
-        truth = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
-        return mixture_weights(truth, problem.weight)
+        chances = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
+        losses = -np.log(np.maximum(chances, SMALLEST))
+        return combined_weights(losses, problem.weight, lambda k: mixture_weights(chances[:, k], problem.weight))
 
     def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
         return GapCountCalibration(missing.sum(axis=1), 1.0 - answers[np.arange(len(answers)), problem.y])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,11 @@ from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
-SHRINKAGE = 0.2
-"""How far the weights with the best out-of-fold score are moved to equal ones."""
+SHRINKAGE = 0.5
+"""How far the weights with the smallest out-of-fold loss are moved to equal ones."""
 
-LEAST = 0.03
-"""Smallest weight of a member that is used: each costs a fit and time at predict."""
+CLEARLY = 2.5
+"""Standard errors by which a member's mean loss exceeds the smallest one if it is left out."""
 
 STEPS = 200
 """Steps of the iteration for the weights of a mixture."""
@@ -91,8 +92,17 @@ def mean_weights(values: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -
     return weights / weights.sum()
 
 
-def used(weights: np.ndarray) -> np.ndarray:
-    """Weights moved some way to equal ones, without those that are too small to matter."""
-    weights = (1.0 - SHRINKAGE) * weights + SHRINKAGE / len(weights)
-    weights = np.where(weights >= min(LEAST, weights.max()), weights, 0.0)
-    return weights / weights.sum()
+def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callable[[np.ndarray], np.ndarray]):
+    """The weights of members, from the loss of each on each row, (n, n_members).
+
+    Members that are clearly worse than the one with the smallest mean loss are left out, by the standard error of the
+    difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved half way to
+    equal ones: to follow them all the way would be to believe in noise.
+    """
+    means = np.average(losses, axis=0, weights=weight)
+    away = losses - losses[:, [means.argmin()]]
+    error = np.sqrt(np.average((away - away.mean(axis=0)) ** 2, axis=0, weights=weight) / len(losses))
+    kept = np.flatnonzero(means - means.min() <= CLEARLY * error)
+    weights = np.zeros(losses.shape[1])
+    weights[kept] = (1.0 - SHRINKAGE) * best(kept) + SHRINKAGE / len(kept)
+    return weights

@@ -21,7 +21,7 @@ from gapkernel.estimators.svm import SVC
 from gapkernel.kernels import HeterogeneousKernel, Missingness
 from gapkernel.tables import Table
 
-PENALTIES = (0.1, 1.0, 10.0, 100.0)
+PENALTIES, RIDGES = (0.1, 1.0, 10.0, 100.0), (0.001, 0.01, 0.1, 1.0, 10.0)
 WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 """gamma as a multiple of one over the number of columns, which are standardised."""
 
@@ -65,25 +65,27 @@ class KernelMember(Member):
     indicator: bool = False
 
     def suits(self, problem: Problem) -> bool:
-        return self.view in problem.views and (not self.indicator or bool(problem.table.missing.any()))
+        needs_gaps = self.indicator or self.kernel == "rbf"  # without gaps "rbf" is "genrbf"
+        return self.view in problem.views and (not needs_gaps or bool(problem.table.missing.any()))
 
     def tried(self, problem: Problem, score: Score) -> Tried:
         table = problem.seen(self.view)
         penalty, method = ("C", "decision_function") if problem.n_classes else ("alpha", "predict")
         estimator = SVC(tol=1e-3) if problem.n_classes else KernelRidge()
         search = Search(estimator, table, problem.y, problem.splits, sample_weight=problem.weight)
-        values = PENALTIES if problem.n_classes else tuple(1.0 / (2.0 * C) for C in PENALTIES)
+        values = PENALTIES if problem.n_classes else RIDGES
         grid: dict[str, list] = {penalty: list(values)}
         if self.kernel == "ehk":
             grid["kernel"] = [HeterogeneousKernel(alpha) for alpha in ALPHAS]
         else:
             grid |= {"kernel": [self.kernel], "gamma": [width / table.shape[1] for width in WIDTHS]}
-        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, partial(score, problem=problem))
+        score = partial(score, problem=problem)
+        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, score)
         if self.indicator:  # the widths of the gaps' kernel at the best width of the other one
             gaps = [Missingness(gamma, rule) for gamma in GAP_WIDTHS for rule in ("product", "sum")]
             around = [value for value in values if 0.05 < value / best[penalty] < 20.0]
             candidates = [{**best, penalty: value, "indicator": gap} for gap in gaps for value in around]
-            best, raw = _best(search, candidates, method, partial(score, problem=problem))
+            best, raw = _best(search, candidates, method, score)
         return Tried(self.name, best, raw, self.view, method, partial(search.fit, best))
 
 
@@ -128,7 +130,8 @@ class ProcessMember(Member):
             return model.predict(new)
 
         raw = problem.out_of_fold(table, answers)
-        settings = {"view": view, "indicator": estimator.indicator, "length_scale": "shrunk" if self.shrunk else "common"}
+        scales = "shrunk" if self.shrunk else "common"
+        settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
         method = "predict_proba" if problem.n_classes else "predict"
         return Tried(self.name, settings, raw, view, method, partial(fitted, table, problem.y, problem.weight))
 

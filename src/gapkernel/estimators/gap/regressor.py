@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
 from gapkernel.estimators.gap.base import GapEstimator, left_in
-from gapkernel.estimators.gap.combination import mean_weights
+from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
 from gapkernel.tables import read_labelled, read_weight
 
@@ -21,8 +21,8 @@ class GapRegressor(RegressorMixin, GapEstimator):
     """Regression on rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
-    (``columns_``). On shared folds every member is tuned: Gaussian processes, kernel ridge regression on several kernels
-    between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of gap patterns
+    (``columns_``). On shared folds every member is tuned: Gaussian processes, kernel ridge regression on several
+    kernels between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of patterns
     taken out, and boosted trees. Their out-of-fold predictions give the weights of the members, the intervals and
     ``cv_score_``, without one further fit.
 
@@ -182,7 +182,9 @@ class GapRegressor(RegressorMixin, GapEstimator):
         return float(check_scoring(told, self.scoring)(told, problem.table.values, centre + unit * problem.y))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
-        return mean_weights(np.column_stack(answers), problem.y, problem.weight)
+        values, y = np.column_stack(answers), problem.y
+        losses = (values - y[:, None]) ** 2
+        return combined_weights(losses, problem.weight, lambda k: mean_weights(values[:, k], y, problem.weight))
 
     def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
         return GapCountCalibration(missing.sum(axis=1), np.abs(problem.y - answers))

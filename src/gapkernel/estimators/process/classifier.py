@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import erf, expit, logit
+from scipy.stats import norm
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -20,8 +21,10 @@ from gapkernel.estimators.process.evidence import ClassEvidence
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.laplace import Laplace
 
-NODES, SHARES = np.polynomial.hermite_e.hermegauss(64)
-"""Quadrature over a normal law: exact to 1e-9 for latent deviations up to 10."""
+NODES = np.linspace(-8.5, 8.5, 171)
+SHARES = norm.pdf(NODES) / norm.pdf(NODES).sum()
+"""The trapezoidal rule over a normal law, which for a smooth function gains digits exponentially with the nodes: the
+logistic function is right to 1e-8 for latent deviations up to 10."""
 
 WIDTHS = np.array([0.41, 0.4, 0.37, 0.44, 0.39])
 _MET = np.array([0.0, 0.6, 2.0, 3.5, 4.5, np.inf])
@@ -305,7 +308,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
 def link_integral(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """E expit(g) for g ~ N(mean, variance), by quadrature."""
     values = mean[..., None] + np.sqrt(variance)[..., None] * NODES
-    return expit(values) @ (SHARES / SHARES.sum())
+    return expit(values) @ SHARES
 
 
 def williams_barber(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
