@@ -581,7 +581,7 @@ def test_units_do_not_matter(factor):
         ({"categorical_features": "d"}, "'categorical_features' parameter .* must be a str among {'from_dtype'}"),
         ({"binary": [0]}, "Column 0 is declared binary but holds"),
         ({"categorical_features": [9]}, "categorical_features names column 9, but X has 5 columns"),
-        ({"ordinal": [9]}, "There is no column 9 among the 5 columns"),
+        ({"ordinal": [9]}, "ordinal names column 9, but X has 5 columns"),
         ({"categorical_features": ["z"]}, "categorical_features names column 'z', which X does not have"),
         ({"categorical_features": [3], "ordinal": [3]}, "Column 3 is categorical and cannot be ordinal too"),
         ({"predictors": "some"}, "'predictors' parameter .* must be a str among"),

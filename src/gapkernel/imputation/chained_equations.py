@@ -284,7 +284,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         if table.missing.all():
             raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
         n_columns = table.shape[1]
-        kinds = declared_kinds(joint, self.binary, self.categorical_features, self.ordinal)
+        kinds = declared_kinds(joint, self.binary, self.ordinal)
         coding = Coding.learn(joint.values, kinds)
         _warn_of_empty(coding.kinds, table.schema)
         codes = coding.encode(joint.values)

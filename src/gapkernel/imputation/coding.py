@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.tables import Schema, Table
+from gapkernel.tables import Table
 
 DISCRETE = ("binary", "categorical", "ordinal")
 
@@ -121,13 +121,13 @@ def _width(kind: str, levels) -> int:
     return 0 if kind in ("constant", "empty") else 1
 
 
-def declared_kinds(table: Table, binary, categorical, ordinal) -> list[str]:
+def declared_kinds(table: Table, binary, ordinal) -> list[str]:
     """The kind of each column: what its type says, and what the parameters of `ChainedEquations` declare."""
     schema = table.schema
     kinds = np.where(schema.ordered, "ordinal", np.where(schema.categorical, "categorical", "numeric")).astype(object)
-    kinds[_listed(categorical, schema)] = "categorical"
-    kinds[_listed(binary, schema)] = "binary"
-    for j in _listed(ordinal, schema):
+    auto = isinstance(binary, str)
+    kinds[[] if auto else schema.places(binary, "binary")] = "binary"
+    for j in schema.places(ordinal, "ordinal"):
         if kinds[j] not in ("numeric", "ordinal"):
             raise ValueError(
                 f"Column {schema.label(j)} is {kinds[j]} and cannot be ordinal too. Leave it out of ordinal; levels "
@@ -141,17 +141,7 @@ def declared_kinds(table: Table, binary, categorical, ordinal) -> list[str]:
                 f"Column {schema.label(j)} is declared binary but holds {len(values)} different values. "
                 f"Declare it in categorical_features, or leave it out of binary."
             )
-        auto = isinstance(binary, str) and kinds[j] == "numeric" and len(values) == 2 and (values == [0, 1]).all()
-        if auto or (kinds[j] == "categorical" and len(values) == 2):
+        is_0_1 = auto and kinds[j] == "numeric" and values.tolist() == [0, 1]
+        if is_0_1 or (kinds[j] == "categorical" and len(values) == 2):
             kinds[j] = "binary"  # for categories the same model, with the faster fit
     return kinds.tolist()
-
-
-def _listed(columns, schema: Schema) -> list[int]:
-    """The places of columns given by name, by number or by a mask; a word such as "auto" names none."""
-    if columns is None or isinstance(columns, str):
-        return []
-    given = np.asarray(columns)
-    return (
-        np.flatnonzero(given).tolist() if given.dtype == bool else [schema.index(column) for column in given.tolist()]
-    )

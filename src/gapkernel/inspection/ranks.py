@@ -8,6 +8,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from gapkernel.tables import labels_of
+
 
 @dataclass(frozen=True, eq=False)
 class FriedmanNemenyi:
@@ -88,8 +90,6 @@ def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
     >>> result.ranks, round(result.statistic, 2), round(result.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 6.5, 1.66)
     """
-    if names is None:
-        names = getattr(scores, "columns", None)
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(f"scores needs at least two blocks (rows) and two methods (columns), got {table.shape}.")
@@ -99,7 +99,7 @@ def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
     n, k = table.shape
-    names = tuple(map(str, range(k) if names is None else names))
+    names = labels_of(scores) if names is None else tuple(map(str, names))
     if len(names) != k:
         raise ValueError(f"names has {len(names)} entries for {k} methods.")
     by_block = stats.rankdata(-table, axis=1)

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.inspection.coverage import intervals
-from gapkernel.inspection.value_of_information import one_row
 from gapkernel.plots.drawing import axes_or_new
+from gapkernel.tables import floats_of, named_like_fit, one_row
 
 
 class PredictionBandDisplay:
@@ -68,22 +68,17 @@ class PredictionBandDisplay:
         -------
         display : PredictionBandDisplay
         """
-        names = getattr(one_row(estimator, row), "columns", None)
-        row = np.array(row, dtype=np.float64).reshape(-1)
+        row = floats_of(one_row(row, estimator))[0]
         if order is None:
             order = check_random_state(random_state).permutation(len(row))
         order = [column for column in order if not np.isnan(row[_checked(column, len(row))])]
         rows = np.repeat(row[None], len(order) + 1, axis=0)
         for step, column in enumerate(order):
             rows[step + 1 :, column] = np.nan
-        if names is not None:
-            import pandas as pd
-
-            rows = pd.DataFrame(rows, columns=names)
+        missing = np.isnan(rows).mean(axis=1)
+        rows = named_like_fit(rows, estimator)
         bands = {level: intervals(estimator, rows, level) for level in levels}
-        display = cls(
-            fraction=np.asarray(np.isnan(rows)).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target
-        )
+        display = cls(fraction=missing, mean=estimator.predict(rows), bands=bands, target=target)
         return display.plot(ax=ax)
 
     def plot(self, *, ax=None) -> PredictionBandDisplay:

@@ -50,7 +50,7 @@ def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", 
         schema = columns.schema(categorical_features)
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)  # the names and the number of the columns
-        schema = schema or Schema.of_numbers(columns.n, columns.names)
+        schema = schema or columns.all_numbers
     values = check_array(columns.values(schema), dtype=np.float64, ensure_all_finite=False, estimator=estimator)
     if reset:
         validate_data(estimator, X, reset=True, skip_check_array=True)

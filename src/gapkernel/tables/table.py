@@ -55,13 +55,26 @@ class Schema:
         """How an error message names a column."""
         return repr(self.names[column]) if self.names else str(column)
 
-    def index(self, column) -> int:
-        """The place of a column given by name or number."""
-        if self.names and column in self.names:
-            return self.names.index(column)
-        if isinstance(column, int | np.integer) and 0 <= column < len(self.levels):
+    def places(self, columns, parameter: str) -> list[int]:
+        """The places of columns given by names, numbers or a mask; None is none. ``parameter`` is for the errors."""
+        columns = [] if columns is None else columns
+        given = np.asarray(columns)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "biuOUT"):
+            raise ValueError(f"{parameter} must hold names, numbers or a mask of columns, got {columns!r}.")
+        if given.dtype.kind != "b":
+            return [self._place(column, parameter) for column in columns]
+        if len(given) != len(self.levels):
+            raise ValueError(f"{parameter} is a mask of {len(given)} columns, but X has {len(self.levels)}.")
+        return np.flatnonzero(given).tolist()
+
+    def _place(self, column, parameter: str) -> int:
+        if isinstance(column, int | np.integer):
+            if not 0 <= column < len(self.levels):
+                raise ValueError(f"{parameter} names column {column}, but X has {len(self.levels)} columns.")
             return int(column)
-        raise ValueError(f"There is no column {column!r} among the {len(self.levels)} columns of X.")
+        if str(column) not in (self.names or ()):
+            raise ValueError(f"{parameter} names column {column!r}, which X does not have.")
+        return self.names.index(str(column))
 
     def take(self, columns) -> Schema:
         """The schema of some columns."""
