@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
@@ -63,10 +66,11 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
     """
     if name not in BASELINES:
         raise ValueError(f"name must be one of {BASELINES}, got {name!r}.")
-    filled = Filled(name, categorical_features=categorical_features, scale=scale, random_state=random_state)
+    filled = Filled(name=name, categorical_features=categorical_features, scale=scale, random_state=random_state)
     return make_pipeline(filled) if estimator is None else make_pipeline(filled, estimator)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Filled(TakesGaps, TransformerMixin, BaseEstimator):
     """The first step of a `baseline`: gaps filled and categories encoded; categories come first.
 
@@ -85,11 +89,10 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of str
     """
 
-    def __init__(self, name="mean", *, categorical_features="from_dtype", scale=True, random_state=None):
-        self.name = name
-        self.categorical_features = categorical_features
-        self.scale = scale
-        self.random_state = random_state
+    name: str = "mean"
+    categorical_features: Any = "from_dtype"
+    scale: bool = True
+    random_state: Any = None
 
     def fit(self, X, y=None) -> Filled:
         """Learn what the gaps are filled with.

@@ -13,8 +13,9 @@ the row itself, so its completion does not depend on the rows that come with it.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,6 +34,7 @@ from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Multiple imputation by chained equations, for training rows and for new ones.
 
@@ -125,6 +127,24 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     (3, 2, 2)
     """
 
+    n_imputations: int = 10
+    n_sweeps: int = 5
+    numeric: str = "linear"
+    n_donors: int = 5
+    categorical_features: Any = "from_dtype"
+    binary: Any = "auto"
+    ordinal: Any = None
+    use_target: bool = False
+    predictors: Any = "all"
+    mincor: Any = 0.1
+    minpuc: Any = 0.0
+    correlation: str = "kendall"
+    ridge: float | str = "auto"
+    sampling: str = "proper"
+    n_jobs: int | None = None
+    verbose: bool | int = False
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict] = {
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
@@ -144,45 +164,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        n_imputations=10,
-        n_sweeps=5,
-        numeric="linear",
-        n_donors=5,
-        categorical_features="from_dtype",
-        binary="auto",
-        ordinal=None,
-        use_target=False,
-        predictors="all",
-        mincor=0.1,
-        minpuc=0.0,
-        correlation="kendall",
-        ridge="auto",
-        sampling="proper",
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
-    ):
-        self.n_imputations = n_imputations
-        self.n_sweeps = n_sweeps
-        self.numeric = numeric
-        self.n_donors = n_donors
-        self.categorical_features = categorical_features
-        self.binary = binary
-        self.ordinal = ordinal
-        self.use_target = use_target
-        self.predictors = predictors
-        self.mincor = mincor
-        self.minpuc = minpuc
-        self.correlation = correlation
-        self.ridge = ridge
-        self.sampling = sampling
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
 
     def fit(self, X, y=None) -> ChainedEquations:
         """Run the chains on the training rows and keep their parameters.

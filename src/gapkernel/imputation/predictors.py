@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata
+from scipy.stats import kendalltau, spearmanr
 from sklearn.base import BaseEstimator
 
+from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table
 
@@ -103,31 +104,25 @@ def pairwise_correlation(left: np.ndarray, right: np.ndarray, method: str) -> np
     if method == "pearson":
         return _pearson(left, right)
     out = np.full((left.shape[1], right.shape[1]), np.nan)
-    if method == "kendall":
-        two_left, two_right = _two_valued(left), _two_valued(right)
-        quick = np.outer(two_left, two_right)
-        out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()  # tau-b of a 2x2 table is phi
-    else:
-        quick = np.zeros(out.shape, bool)
+    two_left, two_right = _two_valued(left), _two_valued(right)
+    quick = np.outer(two_left, two_right)  # in a 2x2 table tau-b, Spearman's and Pearson's correlation are the same
+    out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()
+    correlation = {"kendall": kendalltau, "spearman": spearmanr}[method]
     for j, k in np.argwhere(~quick):
-        if left is right and k < j and not quick[k, j]:
+        if left is right and k < j:
             out[j, k] = out[k, j]
             continue
         both = ~(np.isnan(left[:, j]) | np.isnan(right[:, k]))
         x, y = left[both, j], right[both, k]
-        if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-            continue
-        if method == "kendall":
-            out[j, k] = kendalltau(x, y).statistic
-        else:
-            out[j, k] = _pearson(rankdata(x)[:, None], rankdata(y)[:, None])[0, 0]
+        if len(x) > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
+            out[j, k] = correlation(x, y).statistic
     return out
 
 
 def _pearson(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Pearson's correlation of pairwise complete rows, by sums over all pairs at once."""
     seen_left, seen_right = ~np.isnan(left) * 1.0, ~np.isnan(right) * 1.0
-    x, y = _centred(left), _centred(right)
+    x, y = _standardised(left), _standardised(right)
     n = seen_left.T @ seen_right
     with np.errstate(invalid="ignore", divide="ignore"):
         sum_x, sum_y = x.T @ seen_right, seen_left.T @ y
@@ -139,14 +134,10 @@ def _pearson(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.where(varies, np.clip(cov / np.sqrt(var_x * var_y), -1.0, 1.0), np.nan)
 
 
-def _centred(X: np.ndarray) -> np.ndarray:
+def _standardised(X: np.ndarray) -> np.ndarray:
     """Standardised columns with 0 in the gaps; keeps the sums of `_pearson` free of cancellation."""
-    observed = ~np.isnan(X)
-    count = np.maximum(observed.sum(axis=0), 1)
-    values = np.where(observed, X, 0.0)
-    values = np.where(observed, values - values.sum(axis=0) / count, 0.0)
-    spread = np.sqrt((values**2).sum(axis=0) / count)
-    return values / np.where(spread > 0, spread, 1.0)
+    standard = standard_of(X)
+    return np.nan_to_num((X - standard.location) / standard.scale)
 
 
 def _two_valued(X: np.ndarray) -> np.ndarray:
