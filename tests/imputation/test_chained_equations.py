@@ -238,7 +238,7 @@ def test_frames_give_names_and_take_them():
 
 
 def frame_of_every_kind(n=80, seed=0, gap_rate=0.2):
-    """Text, an unordered and an ordered category, truth values, whole numbers and numbers that depend on each other."""
+    """Text, an unordered and an ordered category, booleans, whole numbers and numbers that depend on each other."""
     random = np.random.default_rng(seed)
     z = random.standard_normal(n)
     three = np.clip(np.round(z + 1 + 0.3 * random.standard_normal(n)), 0, 2).astype(int)

@@ -13,7 +13,7 @@ from gapkernel.tables import Schema, Table, read_table
 
 @st.composite
 def mixed_frames(draw, min_rows=1):
-    """Numbers, text, truth values and an ordered category, with gaps."""
+    """Numbers, text, booleans and an ordered category, with gaps."""
     n = draw(st.integers(min_rows, 8))
     levels = ["low", "mid", "high"]
 

@@ -1,4 +1,4 @@
-"""The usual ways to fill gaps before an estimator for complete rows, ready to compare with."""
+"""The usual ways to fill gaps before an estimator for complete rows, as baselines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
     estimator : estimator, default=None
         The last step; None leaves a transformer.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        The columns that hold categories: those whose type says so (category, text, truth values); none; or their
+        The columns that hold categories: those whose type says so (category, text, booleans); none; or their
         names, numbers or a mask.
     scale : bool, default=True
         Whether to standardise the numeric columns: after the filling for "zero", before it for all others (so that the
@@ -127,7 +127,7 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap; a level that was not there in `fit` is one too.
+            NaN, None and pd.NA mark a gap; a level unknown at fit is one too.
 
         Returns
         -------

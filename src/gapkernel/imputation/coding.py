@@ -60,7 +60,7 @@ class Coding:
         return raw._standardised(raw.encode(X))
 
     def encode(self, X: np.ndarray) -> np.ndarray:
-        """Codes of a table. A value that is none of a discrete column's levels is a gap.
+        """Codes of a table. A value that is not a level of a discrete column is a gap.
 
         The table may lack the last columns, as new rows lack the target.
         """

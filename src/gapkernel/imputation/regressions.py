@@ -5,7 +5,7 @@ drawn from their posterior (or at its mode). A model then turns uniform numbers,
 of the column; without numbers it gives the expected value, or the likeliest level.
 
 The slopes have a normal prior around zero, worth ``ridge`` rows of evidence, and the intercept a flat one. It
-keeps separated classes, dependent columns and fewer rows than columns well defined.
+keeps the models finite where classes are separated, columns dependent, or rows fewer than columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.special import expit, ndtri, softmax
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
-_FLAT = 1e-8  # the prior precision of an intercept: none but for rounding
+_FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
@@ -169,7 +169,7 @@ def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | No
     chosen = (y == np.arange(1, n_levels)[:, None]).astype(float)
     rest = len(y) - chosen.sum()
     beta = np.zeros((n_levels - 1, p))
-    beta[:, 0] = np.log((chosen.sum(axis=1) + 0.5) / (rest + 0.5))  # the frequencies, to begin near the mode
+    beta[:, 0] = np.log((chosen.sum(axis=1) + 0.5) / (rest + 0.5))  # start at the frequencies, near the mode
 
     def terms(flat):
         coefficients = flat.reshape(n_levels - 1, p)
@@ -214,7 +214,7 @@ def _coefficients(terms, penalty: np.ndarray, start: np.ndarray, random: np.rand
 
 
 def _newton(terms, penalty: np.ndarray, start: np.ndarray):
-    """Mode and precision of a penalised likelihood: Newton steps (IRLS), halved while they do not climb."""
+    """Mode and precision of a penalised likelihood: Newton steps (IRLS), halved until the objective rises."""
 
     def penalised(beta):
         log_likelihood, gradient, information = terms(beta)

@@ -1,4 +1,4 @@
-"""Which missing cell of a row, if it were measured, would tell most about its target?"""
+"""Which gap of a row, if it were measured, would tell most about its target?"""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class ValueOfInformation:
 
     @property
     def best(self) -> str:
-        """Name of the cell most worth measuring; ValueError if none is missing."""
+        """Name of the cell most worth measuring; ValueError if the row has no gap."""
         if not self.names:
-            raise ValueError("The row misses no cell, so there is nothing left to measure.")
+            raise ValueError("The row has no gap, so there is nothing to measure.")
         return self.names[int(np.argmax(self.reduction))]
 
 
@@ -116,7 +116,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
 
 
 def _names_after(steps: Pipeline, names):
-    """What the columns that leave ``steps`` are called, which may have moved them; None where nobody says."""
+    """What the columns that leave ``steps`` are called, which may have moved them; None where the steps do not say."""
     if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
         return None
     return steps.get_feature_names_out(names)

@@ -62,7 +62,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
         memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
         (X, y) or (X, y, sample_weight): it is called anew each time the table is read. CSV files are read once more
-        at first: a column is of numbers only if all its cells are.
+        at first: a column holds numbers only if all its cells are numbers.
     target : str, path or array, default=None
         The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
     batch_size : int, default=65_536
@@ -88,7 +88,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
     if callable(source):
         if target is not None:
-            raise ValueError("A function gives its targets itself, as (X, y): leave target out.")
+            raise ValueError("The function returns the targets too, as (X, y): leave target out.")
         return Batches(source)
     if _is_path(source) or (isinstance(source, list | tuple) and all(map(_is_path, source)) and source):
         paths = _listed(source)

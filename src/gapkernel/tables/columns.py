@@ -102,7 +102,7 @@ class Column:
         if len(place) < len(levels) or all(isinstance(level, str) for level in place):
             raise ValueError(
                 f"Column {self.label} of X holds numbers where it held text at fit, such as {levels[0]!r}, and "
-                f"cannot be matched with it. Turn the column into text as it was."
+                f"cannot be matched with it. Turn the column back into text."
             )
         return place
 
@@ -206,7 +206,7 @@ class Columns:
         values = np.empty((self.n_rows, self.n))
         typed = [k for k, dtype in enumerate(self.dtypes) if schema.levels[k] is None and dtype.is_numeric()]
         if self.frame is not None and typed:
-            together = self.frame[:, typed].to_numpy()  # one by one, thousands of columns take long
+            together = self.frame[:, typed].to_numpy()  # column by column, wide tables would be slow
             if together.dtype == object:  # pandas' numbers with pd.NA among them
                 typed = []
             elif len(typed) == self.n:
@@ -230,10 +230,10 @@ class Columns:
 
 
 def holds_text(types: set[type], label: str) -> bool:
-    """True for a column of text or truth values, False for numbers; dates and a mixture of kinds are errors."""
+    """True for a column of text or booleans, False for numbers; dates and a mixture of kinds are errors."""
     if any(issubclass(t, TIMES) for t in types):
         raise ValueError(_dates(label))
-    kinds = {"text" if issubclass(t, str) else "truth" if issubclass(t, bool | np.bool_) else "number" for t in types}
+    kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, bool | np.bool_) else "number" for t in types}
     if len(kinds) > 1:
         names = ", ".join(sorted(t.__name__ for t in types))
         raise ValueError(

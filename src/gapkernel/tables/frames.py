@@ -1,6 +1,6 @@
 """Verbs on tables in the form in which the user passed them: lists, arrays and frames keep their form.
 
-Other rooms touch frames only by these verbs and by `gapkernel.tables.reading`.
+Other packages touch frames only by these verbs and by `gapkernel.tables.reading`.
 """
 
 from __future__ import annotations

@@ -82,14 +82,14 @@ def read_classes(y, *, among: str = "") -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_weight(sample_weight, table) -> np.ndarray | None:
-    """A finite weight of at least 0 for each row of ``table``; None stays None, which stands for weights of one."""
+    """A finite weight of at least 0 for each row of ``table``; None stays None and means equal weights."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
 
 
 def numbers_of(table: Table, estimator) -> np.ndarray:
-    """The cells of a table without categories; truth values are the numbers 0 and 1."""
+    """The cells of a table without categories; booleans are the numbers 0 and 1."""
     values = table.values
     for k in np.flatnonzero(table.schema.categorical):
         levels = table.schema.levels[k]
