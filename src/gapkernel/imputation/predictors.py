@@ -39,13 +39,13 @@ def usable_cases(X) -> np.ndarray:
     return np.divide(counts.mr, gaps, out=np.full(gaps.shape, np.nan), where=gaps > 0)
 
 
-def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_response=True) -> np.ndarray:
+def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_response=True) -> np.ndarray:
     """Choose the predictors of each incomplete column.
 
     Column k may predict column j if the larger of two absolute correlations, over the rows that have both, is
     above ``mincor``: of the values of j and k, and of the response indicator of j (is it observed?) and the
     values of k; and if its proportion of usable cases is not below ``minpuc``. A correlation that is not
-    defined, for instance with a constant, counts as 0. With ``method="pearson"`` this is ``quickpred`` of the R
+    defined, for instance with a constant, counts as 0. With ``correlation="pearson"`` this is ``quickpred`` of the R
     package mice.
 
     Parameters
@@ -56,7 +56,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
         Least absolute correlation; one number, one for each target, or one for each pair.
     minpuc : float or array-like, default=0.0
         Least proportion of usable cases, in the same forms.
-    method : {"kendall", "pearson", "spearman"}, default="kendall"
+    correlation : {"kendall", "pearson", "spearman"}, default="kendall"
         The correlation; Kendall's is tau-b.
     include_response : bool, default=True
         False leaves the response indicator out.
@@ -79,7 +79,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
     X = read_table(BaseEstimator(), X, reset=True).values
     missing = np.isnan(X)
     d = X.shape[1]
-    strength = association(X, method, include_response)
+    strength = association(X, correlation, include_response)
     chosen = strength > _thresholds(mincor, d, "mincor")
     with np.errstate(invalid="ignore"):
         chosen &= ~(usable_cases(X) < _thresholds(minpuc, d, "minpuc"))
@@ -88,26 +88,26 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
     return chosen
 
 
-def association(X: np.ndarray, method: str, include_response: bool = True) -> np.ndarray:
+def association(X: np.ndarray, correlation: str, include_response: bool = True) -> np.ndarray:
     """Absolute pairwise correlation of targets (rows) and predictors (columns), 0 where undefined."""
-    if method not in CORRELATIONS:
-        raise ValueError(f"method must be one of {CORRELATIONS}, got {method!r}.")
-    strength = np.abs(pairwise_correlation(X, X, method))
+    if correlation not in CORRELATIONS:
+        raise ValueError(f"correlation must be one of {CORRELATIONS}, got {correlation!r}.")
+    strength = np.abs(pairwise_correlation(X, X, correlation))
     if include_response:
         response = 1.0 - np.isnan(X)
-        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, method)))
+        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, correlation)))
     return np.nan_to_num(strength)
 
 
-def pairwise_correlation(left: np.ndarray, right: np.ndarray, method: str) -> np.ndarray:
+def pairwise_correlation(left: np.ndarray, right: np.ndarray, correlation: str) -> np.ndarray:
     """Correlation of each column of one table with each of another, over the rows that have both."""
-    if method == "pearson":
+    if correlation == "pearson":
         return _pearson(left, right)
     out = np.full((left.shape[1], right.shape[1]), np.nan)
     two_left, two_right = _two_valued(left), _two_valued(right)
     quick = np.outer(two_left, two_right)  # in a 2x2 table tau-b, Spearman's and Pearson's correlation are the same
     out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()
-    correlation = {"kendall": kendalltau, "spearman": spearmanr}[method]
+    measure = {"kendall": kendalltau, "spearman": spearmanr}[correlation]
     for j, k in np.argwhere(~quick):
         if left is right and k < j:
             out[j, k] = out[k, j]
@@ -115,7 +115,7 @@ def pairwise_correlation(left: np.ndarray, right: np.ndarray, method: str) -> np
         both = ~(np.isnan(left[:, j]) | np.isnan(right[:, k]))
         x, y = left[both, j], right[both, k]
         if len(x) > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
-            out[j, k] = correlation(x, y).statistic
+            out[j, k] = measure(x, y).statistic
     return out
 
 

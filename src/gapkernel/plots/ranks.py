@@ -33,14 +33,14 @@ class CriticalDifferenceDisplay:
         self.result = result
 
     @classmethod
-    def from_scores(cls, scores, *, alpha=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
+    def from_scores(cls, scores, *, significance=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
         """Rank methods over blocks and plot them.
 
         Parameters
         ----------
         scores : array-like or DataFrame of shape (n_blocks, n_methods)
             Higher is better.
-        alpha : float, default=0.05
+        significance : float, default=0.05
             Significance level of the critical difference.
         names : sequence of str, default=None
             The methods; None takes the columns of a frame, or numbers.
@@ -51,7 +51,7 @@ class CriticalDifferenceDisplay:
         -------
         display : CriticalDifferenceDisplay
         """
-        return cls(result=friedman_nemenyi(scores, alpha=alpha, names=names)).plot(ax=ax)
+        return cls(result=friedman_nemenyi(scores, significance=significance, names=names)).plot(ax=ax)
 
     def plot(self, *, ax=None) -> CriticalDifferenceDisplay:
         """Draw the diagram.
