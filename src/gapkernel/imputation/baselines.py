@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.tables import Table, read_table
+from gapkernel.tables import read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
 BASELINES = ("mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn")
@@ -117,7 +117,7 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
             [("categorical", _category_steps(self.name), np.flatnonzero(table.schema.categorical))],
             remainder=make_pipeline(*steps),
             sparse_threshold=0.0,
-        ).fit(_numbers(table))
+        ).fit(table.as_numbers())
         self.schema_ = table.schema
         return self
 
@@ -134,17 +134,7 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
         filled : ndarray of shape (n_samples, n_columns)
         """
         check_is_fitted(self)
-        return self.columns_.transform(_numbers(read_table(self, X, reset=False, schema=self.schema_)))
-
-
-def _numbers(table: Table) -> np.ndarray:
-    """The cells as numbers: levels that are numbers as they are, others as their places."""
-    values = table.values.copy()
-    for k, levels in enumerate(table.schema.levels):
-        if levels and not isinstance(levels[0], str):
-            seen = ~table.missing[:, k]
-            values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
-    return values
+        return self.columns_.transform(read_table(self, X, reset=False, schema=self.schema_).as_numbers())
 
 
 def _imputer(strategy: str, add_indicator: bool = False) -> SimpleImputer:

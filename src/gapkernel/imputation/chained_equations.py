@@ -266,7 +266,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
             raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
         n_columns = table.shape[1]
         kinds = declared_kinds(joint, self.binary, self.ordinal)
-        coding = Coding.learn(joint.values, kinds)
+        coding = Coding(joint.values, kinds)
         _warn_of_empty(coding.kinds, table.schema)
         codes = coding.encode(joint.values)
         predictors = self._resolve_predictors(joint.values, n_columns)
@@ -332,7 +332,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         out = X.copy()
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             rows = gaps[:, j]
-            out[rows, j] = coding.decode(state[rows, j], j)
+            out[rows, j] = coding.columns[j].decode(state[rows, j])
         return out
 
 

@@ -90,7 +90,6 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
 
 def numbers_of(table: Table, estimator) -> np.ndarray:
     """The cells of a table without categories; booleans are the numbers 0 and 1."""
-    values = table.values
     for k in np.flatnonzero(table.schema.categorical):
         levels = table.schema.levels[k]
         if not levels or not all(isinstance(level, bool | np.bool_) for level in levels):
@@ -98,7 +97,4 @@ def numbers_of(table: Table, estimator) -> np.ndarray:
                 f"Column {table.schema.label(k)} of X holds categories, not numbers, but {type(estimator).__name__} is "
                 f"for numbers only. Use density='auto' or gapkernel.density.JointGaussian(), or leave the column out."
             )
-        values = values.copy() if values is table.values else values
-        seen = ~table.missing[:, k]
-        values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
-    return values
+    return table.as_numbers()

@@ -124,6 +124,16 @@ class Table:
         """The numeric columns, NaN in the gaps."""
         return self.values[:, ~self.schema.categorical]
 
+    def as_numbers(self) -> np.ndarray:
+        """The cells as numbers: a level that is a number or a boolean as it is, other levels as their places."""
+        values = self.values
+        for k, levels in enumerate(self.schema.levels):
+            if levels and not isinstance(levels[0], str):
+                values = values.copy() if values is self.values else values
+                seen = ~np.isnan(values[:, k])
+                values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
+        return values
+
     def as_learned_from(self, rows) -> Table:
         """The table as a fit to these rows alone would read it: a level that none of them has becomes a gap.
 
