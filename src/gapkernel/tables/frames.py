@@ -105,7 +105,7 @@ def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
     if columns.frame is None:
         numeric = all(np.array(known or ()).dtype.kind in "iuf" for known in levels)
         out = values.astype(np.float64 if numeric else object)
-        for k in np.flatnonzero(table.schema.categorical):
+        for k in np.flatnonzero(table.schema.categorical).tolist():
             out[:, k] = _cells(filled, k)
         return out
     frame = columns.frame

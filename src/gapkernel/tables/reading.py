@@ -90,7 +90,7 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
 
 def numbers_of(table: Table, estimator) -> np.ndarray:
     """The cells of a table without categories; booleans are the numbers 0 and 1."""
-    for k in np.flatnonzero(table.schema.categorical):
+    for k in np.flatnonzero(table.schema.categorical).tolist():
         levels = table.schema.levels[k]
         if not levels or not all(isinstance(level, bool | np.bool_) for level in levels):
             raise ValueError(

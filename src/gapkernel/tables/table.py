@@ -72,9 +72,10 @@ class Schema:
             if not 0 <= column < len(self.levels):
                 raise ValueError(f"{parameter} names column {column}, but X has {len(self.levels)} columns.")
             return int(column)
-        if str(column) not in (self.names or ()):
+        names = self.names or ()
+        if str(column) not in names:
             raise ValueError(f"{parameter} names column {column!r}, which X does not have.")
-        return self.names.index(str(column))
+        return names.index(str(column))
 
     def take(self, columns) -> Schema:
         """The schema of some columns."""
@@ -143,7 +144,7 @@ class Table:
         for k in np.flatnonzero(self.schema.categorical & ~np.array(self.schema.ordered, dtype=bool)):
             seen = np.unique(self.values[rows, k])
             seen = seen[~np.isnan(seen)].astype(int)
-            known = levels[k]
+            known = levels[k] or ()
             if len(seen) < len(known):
                 place = np.full(len(known) + 1, np.nan)  # the last entry serves the gaps
                 place[seen] = np.arange(len(seen))
