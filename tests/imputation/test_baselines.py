@@ -85,8 +85,17 @@ def test_text_counts_by_the_places_of_its_levels():
     assert_array_equal(model.transform(FRAME.assign(colour="violet")), model.transform(FRAME.assign(colour=None)))
 
 
+@pytest.mark.parametrize("name", BASELINES)
+def test_the_columns_of_every_baseline_have_names(name):
+    model = baseline(name)
+    filled, names = model.fit_transform(FRAME), model.get_feature_names_out()
+    assert len(set(names)) == filled.shape[1]
+    assert model.set_output(transform="pandas").transform(FRAME).columns.tolist() == names.tolist()
+    assert {column for column in FRAME for name in names if column in name} == set(FRAME)
+
+
 def test_an_unknown_baseline_is_refused():
-    with pytest.raises(ValueError, match="name must be one of"):
+    with pytest.raises(ValueError, match="'name' parameter"):
         baseline("median")
 
 

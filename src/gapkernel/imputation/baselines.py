@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,7 +11,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gapkernel.tables import read_table
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -64,14 +65,13 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
            [0., 1., 0., 0., 1.],
            [0., 0., 1., 3., 0.]])
     """
-    if name not in BASELINES:
-        raise ValueError(f"name must be one of {BASELINES}, got {name!r}.")
-    filled = Filled(name=name, categorical_features=categorical_features, scale=scale, random_state=random_state)
-    return make_pipeline(filled) if estimator is None else make_pipeline(filled, estimator)
+    filler = GapFiller(name=name, categorical_features=categorical_features, scale=scale, random_state=random_state)
+    filler._validate_params()
+    return make_pipeline(filler) if estimator is None else make_pipeline(filler, estimator)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Filled(TakesGaps, TransformerMixin, BaseEstimator):
+class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
     """The first step of a `baseline`: gaps filled and categories encoded; categories come first.
 
     Parameters
@@ -94,7 +94,14 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
     scale: bool = True
     random_state: Any = None
 
-    def fit(self, X, y=None) -> Filled:
+    _parameter_constraints: ClassVar[dict] = {
+        "name": [StrOptions(set(BASELINES))],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "scale": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def fit(self, X, y=None) -> GapFiller:
         """Learn what the gaps are filled with.
 
         Parameters
@@ -106,8 +113,9 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        self : Filled
+        self : GapFiller
         """
+        self._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
         fill = _numeric_step(self.name, self.random_state)
         steps = [fill]
@@ -135,6 +143,21 @@ class Filled(TakesGaps, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.columns_.transform(read_table(self, X, reset=False, schema=self.schema_).as_numbers())
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns of the table; None takes those of `fit`.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return self.columns_.get_feature_names_out(_check_feature_names_in(self, input_features))
 
 
 def _imputer(strategy: str, add_indicator: bool = False) -> SimpleImputer:
