@@ -1,6 +1,7 @@
 """The package as a whole: its names, its imports, and the flags its compiled functions may use."""
 
 import ast
+import graphlib
 import inspect
 import subprocess
 import sys
@@ -10,8 +11,16 @@ import pytest
 
 import gapkernel as gk
 
-SOURCES = sorted(Path(gk.__file__).parent.rglob("*.py"))
+ROOT = Path(gk.__file__).parent
+SOURCES = sorted(ROOT.rglob("*.py"))
+MODULES = {
+    ".".join(("gapkernel", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in SOURCES
+}
 PUBLIC = [(module, name) for module in (gk, gk.kernels, gk.density) for name in module.__all__]
+LATE = {"gapkernel.tables.dask_parts", "gapkernel.tables.files"}
+"""Modules that need dask or pandas, which are optional, and are imported where they are used."""
+
 ALLOWED_FLAGS = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
@@ -39,6 +48,50 @@ print(guests & (set(sys.modules) - before) or "none")
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "none", "import gapkernel loads packages that scikit-learn does not"
+
+
+def modules_imported(tree):
+    """Our own modules that a file imports anywhere, each with the name that it takes from it (None for the module)."""
+    guarded = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    for_types = {id(child) for node in guarded for child in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "gapkernel":
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield (whole, None) if whole in MODULES else (node.module, alias.name)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_module_imports_a_private_name_of_another(path):
+    imported = {name for _, name in modules_imported(ast.parse(path.read_text())) if name}
+    assert not {name for name in imported if name.startswith("_") and name != "__version__"}
+
+
+def test_imports_form_no_cycle_wherever_they_stand():
+    graph = {
+        module: {found for found, _ in modules_imported(ast.parse(path.read_text()))}
+        for module, path in MODULES.items()
+    }
+    assert len(list(graphlib.TopologicalSorter(graph).static_order())) >= len(MODULES)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_functions_import_only_what_is_optional(path):
+    if path.parent.name == "cli":
+        return  # a command loads what it needs when it is called, so that the others start fast
+    functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+    assert {found for function in functions for found, _ in modules_imported(function)} <= LATE
+
+
+def test_a_density_never_sees_a_label():
+    for module, path in MODULES.items():
+        if module.startswith("gapkernel.density"):
+            names = {name for _, name in modules_imported(ast.parse(path.read_text()))}
+            assert not names & {"read_labelled", "read_classes"}, f"{module} reads labels"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)

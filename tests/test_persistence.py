@@ -112,7 +112,7 @@ def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
     "name",
     [
         "gapkernel.experiments.store.Store",  # it would open a file
-        "gapkernel.batches.FileBatches",  # it would read one
+        "gapkernel.tables.batches.Files",  # it would read one
         "gapkernel.missingness.summary.GapSummary",  # harmless, but no model is made of it
         "gapkernel.estimators.svm.read_labelled",  # a function
         "gapkernel.estimators.svm.ClassifierMixin",  # a class of another package

@@ -40,7 +40,7 @@ def test_nullable_booleans_are_booleans():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (pd.DataFrame(MATRIX, columns=["a", "b", "a"]), r"Two columns of y have the name 'a'"),
+        (pd.DataFrame(MATRIX, columns=["a", "b", "a"]), r"more than one column named 'a'"),
         (MATRIX.astype(int), r"pass a boolean matrix"),
         ([0, None, 1], r"None is no label; use -1"),
         (np.array(["a", None, "b"], dtype=object), r"None is no label; use -1"),

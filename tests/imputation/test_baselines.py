@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import CategoricalNB
@@ -58,8 +59,43 @@ def test_every_baseline_ends_in_an_estimator_and_meets_new_gaps(name):
     assert len(complete.predict(gappy)) == 60
 
 
+FRAME = pd.DataFrame({
+    "size": [1.0, nan, 3.0, 5.0], "colour": ["red", "blue", None, "red"],
+    "grade": pd.Categorical(["low", None, "high", "low"], ["low", "high"], ordered=True),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_takes_text_in_every_form(name):
+    text = FRAME[["size", "colour"]]
+    in_polars = pl.from_pandas(FRAME).with_columns(pl.col("grade").cast(pl.Enum(["low", "high"])))
+    for frame, other in ((FRAME, in_polars), (text, text.astype(object).to_numpy())):
+        filled = baseline(name).fit_transform(frame)
+        assert np.isfinite(filled).all()
+        assert_array_equal(baseline(name).fit_transform(other), filled)
+
+
+def test_text_counts_by_the_places_of_its_levels():
+    # blue, red in the order of the alphabet, low, high in that of their type; an unknown level is a gap
+    assert_array_equal(
+        baseline("mean", scale=False).fit_transform(FRAME),
+        [[1, 0, 1], [0, 0, 3], [1, 1, 3], [1, 0, 5]],
+    )
+    model = baseline("mean", scale=False).fit(FRAME)
+    assert_array_equal(model.transform(FRAME.assign(colour="violet")), model.transform(FRAME.assign(colour=None)))
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_the_columns_of_every_baseline_have_names(name):
+    model = baseline(name)
+    filled, names = model.fit_transform(FRAME), model.get_feature_names_out()
+    assert len(set(names)) == filled.shape[1]
+    assert model.set_output(transform="pandas").transform(FRAME).columns.tolist() == names.tolist()
+    assert {column for column in FRAME for name in names if column in name} == set(FRAME)
+
+
 def test_an_unknown_baseline_is_refused():
-    with pytest.raises(ValueError, match="name must be one of"):
+    with pytest.raises(ValueError, match="'name' parameter"):
         baseline("median")
 
 

@@ -238,7 +238,7 @@ def test_frames_give_names_and_take_them():
 
 
 def frame_of_every_kind(n=80, seed=0, gap_rate=0.2):
-    """Text, an unordered and an ordered category, truth values, whole numbers and numbers that depend on each other."""
+    """Text, an unordered and an ordered category, booleans, whole numbers and numbers that depend on each other."""
     random = np.random.default_rng(seed)
     z = random.standard_normal(n)
     three = np.clip(np.round(z + 1 + 0.3 * random.standard_normal(n)), 0, 2).astype(int)
@@ -581,7 +581,7 @@ def test_units_do_not_matter(factor):
         ({"categorical_features": "d"}, "'categorical_features' parameter .* must be a str among {'from_dtype'}"),
         ({"binary": [0]}, "Column 0 is declared binary but holds"),
         ({"categorical_features": [9]}, "categorical_features names column 9, but X has 5 columns"),
-        ({"ordinal": [9]}, "There is no column 9 among the 5 columns"),
+        ({"ordinal": [9]}, "ordinal names column 9, but X has 5 columns"),
         ({"categorical_features": ["z"]}, "categorical_features names column 'z', which X does not have"),
         ({"categorical_features": [3], "ordinal": [3]}, "Column 3 is categorical and cannot be ordinal too"),
         ({"predictors": "some"}, "'predictors' parameter .* must be a str among"),

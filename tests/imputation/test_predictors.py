@@ -62,15 +62,15 @@ def test_selection_of_nhanes_is_that_of_quickpred():
     # columns age, bmi, hyp, chl; quickpred(nhanes) as printed in section 3.3 of the paper above, and
     # quickpred(nhanes, mincor=.3) as printed in the vignettes of mice
     expected = [[0, 0, 0, 0], [1, 0, 1, 1], [1, 0, 0, 1], [1, 1, 1, 0]]
-    assert_array_equal(select_predictors(NHANES, method="pearson"), expected)
+    assert_array_equal(select_predictors(NHANES, correlation="pearson"), expected)
     stricter = [[0, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0]]
-    assert_array_equal(select_predictors(NHANES, mincor=0.3, method="pearson"), stricter)
+    assert_array_equal(select_predictors(NHANES, mincor=0.3, correlation="pearson"), stricter)
 
 
 def test_selection_by_usable_cases():
     # of the choice above, minpuc=0.3 strikes what is below 0.3 in the usable cases worked out by hand
     expected = [[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]]
-    assert_array_equal(select_predictors(NHANES, minpuc=0.3, method="pearson"), expected)
+    assert_array_equal(select_predictors(NHANES, minpuc=0.3, correlation="pearson"), expected)
 
 
 @pytest.mark.parametrize(("method", "correlation"), [("pearson", pearsonr), ("spearman", spearmanr)])
@@ -113,10 +113,10 @@ def test_kendall_is_scipys_on_pairwise_complete_rows():
 
 
 def test_thresholds_may_differ_between_targets_and_pairs():
-    by_target = select_predictors(NHANES, [0.0, 0.2, 1.0, 0.0], method="pearson")
+    by_target = select_predictors(NHANES, [0.0, 0.2, 1.0, 0.0], correlation="pearson")
     assert_array_equal(by_target.any(axis=1), [False, True, False, True])
     assert_array_equal(
-        by_target, select_predictors(NHANES, np.outer([0.0, 0.2, 1.0, 0.0], np.ones(4)), method="pearson")
+        by_target, select_predictors(NHANES, np.outer([0.0, 0.2, 1.0, 0.0], np.ones(4)), correlation="pearson")
     )
 
 
@@ -127,7 +127,7 @@ def test_frames_and_arrays_agree():
 
 
 def test_bad_settings_are_named():
-    with pytest.raises(ValueError, match="method must be one of"):
-        select_predictors(NHANES, method="cosine")
+    with pytest.raises(ValueError, match="correlation must be one of"):
+        select_predictors(NHANES, correlation="cosine")
     with pytest.raises(ValueError, match="mincor must be a number, 4 numbers"):
         select_predictors(NHANES, mincor=[0.1, 0.2])

@@ -35,7 +35,7 @@ def test_a_pipeline_that_moves_columns_still_names_the_cell(frame):
 def test_a_complete_row_has_no_best_cell(frame):
     result = value_of_information(process().fit(frame, frame["a"]), frame.iloc[[0]])
     assert result.names == []
-    with pytest.raises(ValueError, match="misses no cell"):
+    with pytest.raises(ValueError, match="has no gap"):
         _ = result.best
 
 

@@ -34,7 +34,7 @@ def test_demsars_example():
     assert_allclose(result.statistic, 9.28, atol=5e-3)
     assert_allclose(result.iman_davenport_statistic, 3.69, atol=5e-3)
     assert_allclose(result.iman_davenport_pvalue, stats.f.sf(3.69, 3, 39), rtol=2e-2)
-    ten = friedman_nemenyi(DEMSAR, alpha=0.10)
+    ten = friedman_nemenyi(DEMSAR, significance=0.10)
     assert_allclose(ten.critical_difference, 1.12, atol=5e-3)
     assert_allclose(result.critical_difference, 1.25, atol=5e-3)
     assert ten.differs[0, 3]
@@ -71,7 +71,7 @@ def test_a_perfect_order_is_certain():
 
 
 def test_groups_are_the_largest_sets_that_do_not_differ():
-    result = friedman_nemenyi(DEMSAR, alpha=0.10, names=["a", "b", "c", "d"])
+    result = friedman_nemenyi(DEMSAR, significance=0.10, names=["a", "b", "c", "d"])
     assert result.groups() == [(3, 1, 2), (2, 0)]
     for group in result.groups():
         assert not result.differs[np.ix_(group, group)].any()

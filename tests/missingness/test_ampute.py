@@ -116,7 +116,7 @@ def test_gaps_that_are_there_already_stay_under_mcar():
         ),
         (np.arange(8.0).reshape(2, 4), 0.2, "mar", "2 rows and 4 columns"),
         (np.arange(8.0).reshape(8, 1), 0.2, "nmar", "at least two"),
-        (np.random.default_rng(0).random((20, 4)), 0.9, "mar", "0.8: anchor rows stay whole"),
+        (np.random.default_rng(0).random((20, 4)), 0.9, "mar", "0.8, because anchor rows stay complete"),
     ],
 )
 def test_bad_requests_are_refused_by_name(X, prop, mechanism, words):

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyRegressor
 
 from gapkernel.tables import (
     Table,
@@ -15,6 +16,7 @@ from gapkernel.tables import (
     join_rows,
     labels_of,
     missing_in,
+    named_like_fit,
     names_of,
     one_row,
     read_table,
@@ -129,7 +131,16 @@ def test_numbers_without_an_estimator():
 
 def test_one_row_is_a_table():
     row = FRAME.iloc[0]
-    assert one_row(row, names=["x"]).columns.tolist() == list("xnct")
-    assert one_row(row).shape == one_row([1, 2, 3, 4]).shape == (1, 4)
+    with_names, without = DummyRegressor().fit(FRAME, [1, 2, 3]), DummyRegressor().fit(GAPS, [1, 2, 3])
+    assert one_row(row, with_names).columns.tolist() == list("xnct")
+    assert one_row(row, without).shape == one_row([1, 2, 3, 4], with_names).shape == (1, 4)
     whole = FRAME[:1]
-    assert one_row(whole) is whole
+    assert one_row(whole, with_names) is whole
+
+
+def test_numbers_take_the_names_of_the_fit():
+    with_names, without = DummyRegressor().fit(FRAME, [1, 2, 3]), DummyRegressor().fit(GAPS, [1, 2, 3])
+    numbers = np.eye(4)
+    assert named_like_fit(numbers, without) is numbers
+    assert_array_equal(named_like_fit(numbers, with_names), numbers)
+    assert names_of(named_like_fit(numbers, with_names)) == tuple("xnct")

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from inspect import isclass, signature
 
 import numpy as np
 import pandas as pd
@@ -87,6 +88,29 @@ def test_labels_and_the_order_of_columns_change_no_prediction(kernel):
         assert_allclose(values(machine, "decision_function", kernel, other, y), expected, rtol=1e-4, atol=1e-5)
     declared = values(machine, "decision_function", kernel, int_codes(X), y, categorical_features=["colour", "code"])
     assert_allclose(declared, expected, rtol=1e-4, atol=1e-5)
+
+
+EVERYTHING = {
+    name: cls(gk.SVC() if "Classifier" in name else gk.SVR()) if "estimator" in signature(cls).parameters else cls()
+    for name, cls in vars(gk).items()
+    if isclass(cls) and hasattr(cls, "fit")
+}
+
+
+@pytest.mark.parametrize("estimator", EVERYTHING.values(), ids=EVERYTHING.keys())
+def test_every_estimator_takes_categories_by_type_or_declared_with_the_same_result(estimator):
+    verb = next(
+        name for name in ("decision_function", "predict_proba", "predict", "transform") if hasattr(estimator, name)
+    )
+    seed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+    X, y = problem(n=30)
+    coded = X.assign(colour=X["colour"].map({"blue": 0.0, "green": 1.0, "red": 2.0}))
+    by_type = getattr(clone(estimator).set_params(**seed).fit(X, y), verb)(X)
+    declared = clone(estimator).set_params(categorical_features=["colour", "code"], **seed).fit(coded, y)
+    declared = getattr(declared, verb)(coded)
+    if isinstance(declared, pd.DataFrame):
+        declared = declared.assign(colour=declared["colour"].map({0.0: "blue", 1.0: "green", 2.0: "red"}))
+    assert np.array_equal(declared, by_type)
 
 
 def test_an_unknown_level_is_a_gap_at_predict():

@@ -138,7 +138,7 @@ def test_names_and_width_are_checked_at_predict():
 
 @st.composite
 def columns(draw):
-    """Columns of numbers, text (some of which spells numbers) or truth values, with gaps; some are all gaps."""
+    """Columns of numbers, text (some of which spells numbers) or booleans, with gaps; some are all gaps."""
     n = draw(st.integers(1, 6))
     numbers = st.integers(-3, 3).map(float) | st.floats(-9, 9)
     kinds = [numbers, st.sampled_from(["a", "b", "1", "2.0", "10", ""]), st.booleans(), st.nothing()]

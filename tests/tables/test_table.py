@@ -13,7 +13,7 @@ from gapkernel.tables import Schema, Table, read_table
 
 @st.composite
 def mixed_frames(draw, min_rows=1):
-    """Numbers, text, truth values and an ordered category, with gaps."""
+    """Numbers, text, booleans and an ordered category, with gaps."""
     n = draw(st.integers(min_rows, 8))
     levels = ["low", "mid", "high"]
 
@@ -75,7 +75,17 @@ def test_the_most_likely_level_is_that_of_the_largest_code():
 
 def test_a_schema_finds_its_columns():
     schema = Schema((None, ("u",)), (False, False), ("x", "c"))
-    assert (schema.index("c"), schema.index(0)) == (1, 0)
+    assert schema.places(["c", 0], "laws") == [1, 0]
+    assert schema.places([False, True], "laws") == schema.places(np.array([1]), "laws") == [1]
+    assert schema.places(None, "laws") == schema.places([], "laws") == []
     assert schema.take([1]).names == ("c",)
-    with pytest.raises(ValueError, match="no column 'z'"):
-        schema.index("z")
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    (["z"], "laws names column 'z', which X does not have"), ([2], "laws names column 2, but X has 2 columns"),
+    ([-1], "laws names column -1"), ([True], "laws is a mask of 1 columns, but X has 2"),
+    ("x", "laws must hold names, numbers or a mask of columns, got 'x'"), ([0.5], "laws must hold"),
+], ids=repr)  # fmt: skip
+def test_columns_that_a_schema_does_not_have(columns, message):
+    with pytest.raises(ValueError, match=message):
+        Schema.of_numbers(2, ("x", "c")).places(columns, "laws")

@@ -112,7 +112,8 @@ class Marginals(Density):
 
     def _fit(self, table: Table, sample_weight) -> None:
         table, weight = rows_with_values(table, sample_weight)
-        given = {table.schema.index(column): law for column, law in (self.laws or {}).items()}
+        laws = self.laws or {}
+        given = dict(zip(table.schema.places(list(laws), "laws"), laws.values(), strict=True))
         self.bandwidths_ = np.full(table.shape[1], np.nan)
         self.features_ = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
 

@@ -1,14 +1,21 @@
-"""The usual ways to fill gaps before an estimator for complete rows, ready to compare with."""
+"""The usual ways to fill gaps before an estimator for complete rows, as baselines."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gapkernel.tables import schema_of
+from gapkernel.tables import read_table
+from gapkernel.tables.takes_gaps import TakesGaps
 
 BASELINES = ("mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn")
 
@@ -21,8 +28,8 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
     name : {"mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn"}
         How numeric and categorical columns are treated:
 
-        - "mean": the mean; the mode, categories left as the numbers they are.
-        - "zero": zero, everywhere.
+        - "mean": the mean; the mode. Text counts by the place of each level, codes as the numbers they are.
+        - "zero": zero everywhere; text and codes as in "mean".
         - "rbf1": the mean; the mode, then one column for each category.
         - "rbf2": zero and an indicator column; one column for each category and one for "missing".
         - "mean_indicator": the mean and an indicator column; categories as in "rbf2".
@@ -32,8 +39,8 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
     estimator : estimator, default=None
         The last step; None leaves a transformer.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names or
-        numbers of columns.
+        The columns that hold categories: those whose type says so (category, text, booleans); none; or their
+        names, numbers or a mask.
     scale : bool, default=True
         Whether to standardise the numeric columns: after the filling for "zero", before it for all others (so that the
         zero of "rbf2" is the mean).
@@ -58,47 +65,121 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
            [0., 1., 0., 0., 1.],
            [0., 0., 1., 3., 0.]])
     """
-    if name not in BASELINES:
-        raise ValueError(f"name must be one of {BASELINES}, got {name!r}.")
-    fill = {
-        "zero": SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True),
-        "rbf2": SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True, add_indicator=True),
-        "mean_indicator": SimpleImputer(keep_empty_features=True, add_indicator=True),
-        "iterative": _iterative_imputer(random_state) if name == "iterative" else None,
-        "knn": KNNImputer(keep_empty_features=True),
-    }.get(name, SimpleImputer(keep_empty_features=True))
-    steps = [fill]
-    if scale:
-        steps = [fill, StandardScaler()] if name == "zero" else [StandardScaler(), fill]
-    by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    categorical = columns_of_categories if by_type else [] if categorical_features is None else categorical_features
-    columns = ColumnTransformer(
-        [("categorical", _category_steps(name), categorical)],
-        remainder=make_pipeline(*steps),
-        sparse_threshold=0.0,
-    )
-    return make_pipeline(columns) if estimator is None else make_pipeline(columns, estimator)
+    filler = GapFiller(name=name, categorical_features=categorical_features, scale=scale, random_state=random_state)
+    filler._validate_params()
+    return make_pipeline(filler) if estimator is None else make_pipeline(filler, estimator)
 
 
-def columns_of_categories(X) -> list[int]:
-    """The columns whose type says that they hold categories."""
-    return np.flatnonzero(schema_of(X).categorical).tolist()
+@dataclass(eq=False, repr=False, kw_only=True)
+class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
+    """The first step of a `baseline`: gaps filled and categories encoded; categories come first.
+
+    Parameters
+    ----------
+    name, categorical_features, scale, random_state
+        Those of `baseline`.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels.
+    columns_ : ColumnTransformer
+        What fills and encodes the columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+    """
+
+    name: str = "mean"
+    categorical_features: Any = "from_dtype"
+    scale: bool = True
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[dict] = {
+        "name": [StrOptions(set(BASELINES))],
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "scale": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def fit(self, X, y=None) -> GapFiller:
+        """Learn what the gaps are filled with.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : GapFiller
+        """
+        self._validate_params()
+        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        fill = _numeric_step(self.name, self.random_state)
+        steps = [fill]
+        if self.scale:
+            steps = [fill, StandardScaler()] if self.name == "zero" else [StandardScaler(), fill]
+        self.columns_ = ColumnTransformer(
+            [("categorical", _category_steps(self.name), np.flatnonzero(table.schema.categorical))],
+            remainder=make_pipeline(*steps),
+            sparse_threshold=0.0,
+        ).fit(table.as_numbers())
+        self.schema_ = table.schema
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """Fill the gaps of rows and encode their categories.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap; a level unknown at fit is one too.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_columns)
+        """
+        check_is_fitted(self)
+        return self.columns_.transform(read_table(self, X, reset=False, schema=self.schema_).as_numbers())
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns of the table; None takes those of `fit`.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return self.columns_.get_feature_names_out(_check_feature_names_in(self, input_features))
 
 
-def _iterative_imputer(random_state):
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (slow, and allows the next line)
-    from sklearn.impute import IterativeImputer
+def _imputer(strategy: str, add_indicator: bool = False) -> SimpleImputer:
+    return SimpleImputer(strategy=strategy, fill_value=0.0, keep_empty_features=True, add_indicator=add_indicator)
 
-    return IterativeImputer(keep_empty_features=True, random_state=random_state)
+
+def _numeric_step(name: str, random_state):
+    if name == "knn":
+        return KNNImputer(keep_empty_features=True)
+    if name == "iterative":
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (slow, and allows the next line)
+        from sklearn.impute import IterativeImputer
+
+        return IterativeImputer(keep_empty_features=True, random_state=random_state)
+    return _imputer("constant" if name in ("zero", "rbf2") else "mean", name in ("rbf2", "mean_indicator"))
 
 
 def _category_steps(name: str):
-    mode = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
-    if name == "mean":
-        return mode
-    if name == "zero":
-        return SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
+    fill = _imputer("constant" if name == "zero" else "most_frequent")
+    if name in ("mean", "zero"):
+        return fill
     unary = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     if name in ("rbf2", "mean_indicator"):
         return unary  # NaN is one more category to it: the indicator column
-    return make_pipeline(mode, unary)
+    return make_pipeline(fill, unary)

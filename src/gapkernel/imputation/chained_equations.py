@@ -13,8 +13,9 @@ the row itself, so its completion does not depend on the rows that come with it.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,6 +34,7 @@ from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Multiple imputation by chained equations, for training rows and for new ones.
 
@@ -49,8 +51,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     n_donors : int, default=5
         Number of nearest rows among which predictive mean matching chooses.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
-        numbers or a mask of columns. They get a multinomial regression, or a logistic one if they have two levels;
+        The columns that hold categories: those whose type says so (category, text, booleans); none; or their names,
+        numbers or a mask. They get a multinomial regression, or a logistic one if they have two levels;
         categories whose type is ordered get a continuation ratio model.
     binary : "auto" or list of int or str, default="auto"
         Columns of numbers with two values, by number or by name; they get a logistic regression. "auto" takes every
@@ -58,7 +60,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     ordinal : list of int or str, default=None
         Columns of numbers that are ordered grades; they get a continuation ratio model.
     use_target : bool, default=False
-        Whether the target predicts the gaps in `fit`. In new rows it is a gap like any other, and is never needed.
+        Whether the target predicts the gaps in `fit`. In new rows it is one more gap, so they need no target.
     predictors : {"all", "selected"} or array-like of bool of shape (n_features, n_features), default="all"
         Which columns (of the matrix) predict which (its rows). "selected" is the choice of `select_predictors`
         with ``mincor``, ``minpuc`` and ``correlation``.
@@ -72,9 +74,9 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         is n_slopes**2 / n_rows, but at least 0.1: strong when rows are few, and soon far below the sampling error.
     sampling : {"proper", "plug-in", "expected"}, default="proper"
         "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
-        "expected" draws nothing: both make intervals too narrow, and are there for comparison.
+        "expected" draws nothing: both make intervals too narrow, and serve for comparison.
     n_jobs : int, default=None
-        Chains at the same time, in threads. The number never changes a result.
+        Number of chains that run at the same time, in threads. It does not change the result.
     verbose : bool or int, default=False
         Show the progress of `fit`, as ``gapkernel.set_config(progress=True)`` does too.
     random_state : int, RandomState or None, default=None
@@ -101,12 +103,12 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
 
     Notes
     -----
-    `fit_transform` and `fit_transform_all` give the completions that the chains ended with; training rows have
-    independent draws there, as inference needs. `transform` and `transform_all` treat every row as new. Its
-    draws are determined by the seed, the chain and the row's own values, so a row is completed alike alone, in
-    any batch and in any order; and two equal rows, gaps included, get equal draws.
+    `fit_transform` and `fit_transform_all` give the final states of the chains, in which training rows have
+    independent draws, as inference needs. `transform` and `transform_all` treat every row as new. Its
+    draws are determined by the seed, the chain and the row's own values, so a row gets the same completion
+    alone, in any batch and in any order, and two equal rows, gaps included, get equal draws.
 
-    What happens at the edges: a column with no observed value is filled with 0, predicts nothing, and a warning
+    Special cases: a column with no observed value is filled with 0, predicts nothing, and a warning
     names it. A column with one observed value is filled with it and predicts nothing. A value that a discrete
     column did not have in `fit` is a gap. A column without gaps in `fit` has a model too, for gaps in new rows.
 
@@ -124,6 +126,24 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     >>> imputer.transform_all([[4.0, np.nan], [4.0, 8.0]]).shape
     (3, 2, 2)
     """
+
+    n_imputations: int = 10
+    n_sweeps: int = 5
+    numeric: str = "linear"
+    n_donors: int = 5
+    categorical_features: Any = "from_dtype"
+    binary: Any = "auto"
+    ordinal: Any = None
+    use_target: bool = False
+    predictors: Any = "all"
+    mincor: Any = 0.1
+    minpuc: Any = 0.0
+    correlation: str = "kendall"
+    ridge: float | str = "auto"
+    sampling: str = "proper"
+    n_jobs: int | None = None
+    verbose: bool | int = False
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[dict] = {
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
@@ -145,45 +165,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_imputations=10,
-        n_sweeps=5,
-        numeric="linear",
-        n_donors=5,
-        categorical_features="from_dtype",
-        binary="auto",
-        ordinal=None,
-        use_target=False,
-        predictors="all",
-        mincor=0.1,
-        minpuc=0.0,
-        correlation="kendall",
-        ridge="auto",
-        sampling="proper",
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
-    ):
-        self.n_imputations = n_imputations
-        self.n_sweeps = n_sweeps
-        self.numeric = numeric
-        self.n_donors = n_donors
-        self.categorical_features = categorical_features
-        self.binary = binary
-        self.ordinal = ordinal
-        self.use_target = use_target
-        self.predictors = predictors
-        self.mincor = mincor
-        self.minpuc = minpuc
-        self.correlation = correlation
-        self.ridge = ridge
-        self.sampling = sampling
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X, y=None) -> ChainedEquations:
         """Run the chains on the training rows and keep their parameters.
 
@@ -202,7 +183,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         return self
 
     def fit_transform(self, X, y=None):
-        """Fit, and complete the training rows as the first chain ended.
+        """Fit, and complete the training rows by the final state of the first chain.
 
         Parameters
         ----------
@@ -220,7 +201,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         return fill_gaps(X, table, self._filled(table.values, states[0]))
 
     def fit_transform_all(self, X, y=None):
-        """Fit, and complete the training rows as each chain ended.
+        """Fit, and complete the training rows by the final state of each chain.
 
         Parameters
         ----------
@@ -243,7 +224,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap; a level that was not there in `fit` is one too.
+            NaN, None and pd.NA mark a gap; a level unknown at fit is one too.
 
         Returns
         -------
@@ -259,7 +240,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap; a level that was not there in `fit` is one too.
+            NaN, None and pd.NA mark a gap; a level unknown at fit is one too.
 
         Returns
         -------
@@ -274,7 +255,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         return read_table(self, X, reset=False, schema=self.schema_)
 
     def _run(self, X, y) -> tuple[Table, list[np.ndarray]]:
-        """Fit all chains; the table as it was read, and the codes that each chain ended with."""
+        """Fit all chains; the table as it was read, and the final codes of each chain."""
         self._validate_params()
         if self.use_target:
             table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
@@ -284,8 +265,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         if table.missing.all():
             raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
         n_columns = table.shape[1]
-        kinds = declared_kinds(joint, self.binary, self.categorical_features, self.ordinal)
-        coding = Coding.learn(joint.values, kinds)
+        kinds = declared_kinds(joint, self.binary, self.ordinal)
+        coding = Coding(joint.values, kinds)
         _warn_of_empty(coding.kinds, table.schema)
         codes = coding.encode(joint.values)
         predictors = self._resolve_predictors(joint.values, n_columns)
@@ -345,13 +326,13 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         return out
 
     def _filled(self, X: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """``X`` with its gaps filled from codes; observed cells stay what they were, to the last bit."""
+        """``X`` with its gaps filled from codes; observed cells stay exactly what they were."""
         coding = self._plan.coding
         gaps = np.isnan(coding.encode(X))
         out = X.copy()
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             rows = gaps[:, j]
-            out[rows, j] = coding.decode(state[rows, j], j)
+            out[rows, j] = coding.columns[j].decode(state[rows, j])
         return out
 
 
@@ -378,7 +359,7 @@ def _warn_of_empty(kinds, schema: Schema) -> None:
     if empty:
         warnings.warn(
             f"No value was observed in column {', '.join(empty)} of X: its gaps are filled with 0 and it predicts "
-            f"nothing. Drop the column to silence this.",
+            f"nothing. Leave the column out to avoid this warning.",
             UserWarning,
             stacklevel=4,
         )

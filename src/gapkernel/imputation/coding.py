@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.tables import Schema, Table
+from gapkernel.tables import Table
 
 DISCRETE = ("binary", "categorical", "ordinal")
+FIXED = ("constant", "empty")
 
 
 @dataclass(frozen=True)
-class Coding:
-    """What was learned about each column of a table.
+class CodedColumn:
+    """What was learned about a column.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
     In the design a column takes no place (constant, or never observed), one (numeric, binary, ordinal), or one
@@ -23,111 +24,102 @@ class Coding:
 
     Attributes
     ----------
-    kinds : list of {"numeric", "binary", "categorical", "ordinal", "constant", "empty"}
-    levels : list of ndarray
-        Sorted values of a discrete column, nothing for others.
-    location, scale : ndarray of shape (n_columns,)
-        Of numeric columns; the value of a constant one is its location.
-    blocks : list of slice
-        The places of each column in the design; place 0 is the intercept.
-    centre, spread : ndarray of shape (n_places,)
+    kind : {"numeric", "binary", "categorical", "ordinal", "constant", "empty"}
+    levels : ndarray
+        The distinct values, sorted.
+    location, scale : float
+        Of a numeric column; the value of a constant one is its location.
+    centre, spread : ndarray of shape (n_places, 1)
         Mean and deviation of each place over the observed cells.
     """
 
-    kinds: list[str]
-    levels: list[np.ndarray]
-    location: np.ndarray
-    scale: np.ndarray
-    blocks: list[slice]
+    kind: str
+    levels: np.ndarray
+    location: float
+    scale: float
     centre: np.ndarray
     spread: np.ndarray
 
     @classmethod
-    def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:
-        """The coding of a table; ``declared`` are the kinds of its columns, if they vary."""
+    def learn(cls, values: np.ndarray, declared: str, location: float, scale: float, live: bool) -> CodedColumn:
+        """The coding of a column; ``declared`` is its kind if it varies (is ``live``)."""
+        levels = np.unique(values[~np.isnan(values)])
+        kind = "empty" if len(levels) == 0 else declared if live else "constant"
+        n_places = 0 if kind in FIXED else len(levels) - 1 if kind == "categorical" else 1
+        raw = cls(kind, levels, location, scale, np.zeros((n_places, 1)), np.ones((n_places, 1)))
+        if n_places == 0:
+            return raw
+        codes = raw.encode(values)
+        design = raw.design(codes[~np.isnan(codes)])
+        return replace(raw, centre=design.mean(axis=1, keepdims=True), spread=design.std(axis=1, keepdims=True))
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values; a value that is not a level of a discrete column is a gap."""
+        if self.kind not in DISCRETE:
+            return (values - self.location) / self.scale
+        place = np.searchsorted(self.levels, values).clip(max=len(self.levels) - 1)
+        return np.where(self.levels[place] == values, place, np.nan)
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Values from codes."""
+        return self.levels[codes.astype(int)] if self.kind in DISCRETE else self.location + self.scale * codes
+
+    def design(self, codes: np.ndarray) -> np.ndarray:
+        """The places of the column in the design, (n_places, n_rows)."""
+        if self.kind == "categorical":
+            codes = codes == np.arange(1, len(self.levels))[:, None]
+        return (codes - self.centre) / self.spread
+
+
+class Coding:
+    """The coding of all columns of a table.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns)
+    declared : list of str
+        The kinds of the columns that vary.
+
+    Attributes
+    ----------
+    columns : list of CodedColumn
+    blocks : list of slice
+        The places of each column in the design; place 0 is the intercept.
+    """
+
+    def __init__(self, X: np.ndarray, declared: list[str]):
         standard = standard_of(X)
-        location, scale = standard.location, standard.scale
-        levels = [np.unique(column[~np.isnan(column)]) for column in X.T]
-        kinds = [
-            "empty" if len(known) == 0 else "constant" if not live else kind
-            for kind, known, live in zip(declared, levels, standard.live, strict=True)
-        ]
-        levels = [known if kind in DISCRETE else known[:0] for kind, known in zip(kinds, levels, strict=True)]
-        widths = [_width(kind, known) for kind, known in zip(kinds, levels, strict=True)]
-        starts = np.concatenate([[1], 1 + np.cumsum(widths)]).astype(int)
-        blocks = [slice(a, b) for a, b in pairwise(starts.tolist())]
-        raw = cls(kinds, levels, location, scale, blocks, np.zeros(starts[-1]), np.ones(starts[-1]))
-        return raw._standardised(raw.encode(X))
+        learned = zip(X.T, declared, standard.location, standard.scale, standard.live, strict=True)
+        self.columns = [CodedColumn.learn(*column) for column in learned]
+        ends = accumulate((len(column.centre) for column in self.columns), initial=1)
+        self.blocks = [slice(*ends) for ends in pairwise(ends)]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of each column."""
+        return [column.kind for column in self.columns]
 
     def encode(self, X: np.ndarray) -> np.ndarray:
-        """Codes of a table. A value that is none of a discrete column's levels is a gap.
-
-        The table may lack the last columns, as new rows lack the target.
-        """
-        codes = np.empty_like(X)
-        for j, kind in enumerate(self.kinds[: X.shape[1]]):
-            if kind in DISCRETE:
-                place = np.searchsorted(self.levels[j], X[:, j]).clip(max=len(self.levels[j]) - 1)
-                codes[:, j] = np.where(self.levels[j][place] == X[:, j], place, np.nan)
-            else:
-                codes[:, j] = (X[:, j] - self.location[j]) / self.scale[j]
-        return codes
-
-    def decode(self, codes: np.ndarray, j: int) -> np.ndarray:
-        """Values of column ``j`` from its codes."""
-        if self.kinds[j] in DISCRETE:
-            return self.levels[j][codes.astype(int)]
-        return self.location[j] + self.scale[j] * codes
-
-    def write(self, design: np.ndarray, rows, codes: np.ndarray, j: int) -> None:
-        """Put the codes of column ``j`` at some rows into its places of the design."""
-        block = self.blocks[j]
-        if block.start == block.stop:
-            return
-        if self.kinds[j] == "categorical":
-            values = (codes == np.arange(1, len(self.levels[j]))[:, None]).astype(float)
-        else:
-            values = codes[None]
-        design[block, rows] = (values - self.centre[block, None]) / self.spread[block, None]
+        """Codes of a table, which may lack the last columns, as new rows lack the target."""
+        return np.column_stack([column.encode(values) for column, values in zip(self.columns, X.T, strict=False)])
 
     def design(self, codes: np.ndarray) -> np.ndarray:
         """The design of codes without gaps, (n_places, n_rows)."""
-        design = np.ones((len(self.centre), len(codes)))
-        for j in range(codes.shape[1]):
-            self.write(design, slice(None), codes[:, j], j)
-        return design
+        columns = zip(self.columns, codes.T, strict=True)
+        return np.vstack([np.ones(len(codes)), *(column.design(values) for column, values in columns)])
 
     def places(self, columns) -> np.ndarray:
         """The places in the design of the intercept and some columns."""
-        return np.concatenate([[0], *(np.arange(self.blocks[k].start, self.blocks[k].stop) for k in columns)]).astype(
-            int
-        )
-
-    def _standardised(self, codes: np.ndarray) -> Coding:
-        """This coding with the mean and deviation of each design column over the observed cells."""
-        for j in range(codes.shape[1]):
-            block = self.blocks[j]
-            observed = codes[~np.isnan(codes[:, j]), j]
-            design = np.ones((len(self.centre), len(observed)))
-            self.write(design, slice(None), observed, j)
-            if block.start < block.stop:
-                self.centre[block], self.spread[block] = design[block].mean(axis=1), design[block].std(axis=1)
-        return self
+        return np.r_[0, *(self.blocks[k] for k in columns)]
 
 
-def _width(kind: str, levels) -> int:
-    if kind == "categorical":
-        return len(levels) - 1
-    return 0 if kind in ("constant", "empty") else 1
-
-
-def declared_kinds(table: Table, binary, categorical, ordinal) -> list[str]:
+def declared_kinds(table: Table, binary, ordinal) -> list[str]:
     """The kind of each column: what its type says, and what the parameters of `ChainedEquations` declare."""
     schema = table.schema
     kinds = np.where(schema.ordered, "ordinal", np.where(schema.categorical, "categorical", "numeric")).astype(object)
-    kinds[_listed(categorical, schema)] = "categorical"
-    kinds[_listed(binary, schema)] = "binary"
-    for j in _listed(ordinal, schema):
+    auto = isinstance(binary, str)
+    kinds[[] if auto else schema.places(binary, "binary")] = "binary"
+    for j in schema.places(ordinal, "ordinal"):
         if kinds[j] not in ("numeric", "ordinal"):
             raise ValueError(
                 f"Column {schema.label(j)} is {kinds[j]} and cannot be ordinal too. Leave it out of ordinal; levels "
@@ -141,17 +133,7 @@ def declared_kinds(table: Table, binary, categorical, ordinal) -> list[str]:
                 f"Column {schema.label(j)} is declared binary but holds {len(values)} different values. "
                 f"Declare it in categorical_features, or leave it out of binary."
             )
-        auto = isinstance(binary, str) and kinds[j] == "numeric" and len(values) == 2 and (values == [0, 1]).all()
-        if auto or (kinds[j] == "categorical" and len(values) == 2):
+        is_0_1 = auto and kinds[j] == "numeric" and values.tolist() == [0, 1]
+        if is_0_1 or (kinds[j] == "categorical" and len(values) == 2):
             kinds[j] = "binary"  # for categories the same model, with the faster fit
     return kinds.tolist()
-
-
-def _listed(columns, schema: Schema) -> list[int]:
-    """The places of columns given by name, by number or by a mask; a word such as "auto" names none."""
-    if columns is None or isinstance(columns, str):
-        return []
-    given = np.asarray(columns)
-    return (
-        np.flatnonzero(given).tolist() if given.dtype == bool else [schema.index(column) for column in given.tolist()]
-    )

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from gapkernel.imputation.chained_equations import ChainedEquations
-from gapkernel.tables import Table
+from gapkernel.tables import Table, names_of
 
 
 class Imputations:
@@ -63,7 +63,7 @@ def _seeded(imputer, random):
 
 def _source(X, table: Table):
     """What an imputer of numbers is given: a frame of numbers as it is, for its column names; else an array."""
-    return X if hasattr(X, "columns") and not table.schema.categorical.any() else table.one_hot()
+    return table.one_hot() if names_of(X) is None or table.schema.categorical.any() else X
 
 
 def _stacked(completions, table: Table) -> np.ndarray:

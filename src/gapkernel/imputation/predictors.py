@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata
+from scipy.stats import kendalltau, spearmanr
 from sklearn.base import BaseEstimator
 
+from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table
 
@@ -38,13 +39,13 @@ def usable_cases(X) -> np.ndarray:
     return np.divide(counts.mr, gaps, out=np.full(gaps.shape, np.nan), where=gaps > 0)
 
 
-def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_response=True) -> np.ndarray:
+def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_response=True) -> np.ndarray:
     """Choose the predictors of each incomplete column.
 
     Column k may predict column j if the larger of two absolute correlations, over the rows that have both, is
     above ``mincor``: of the values of j and k, and of the response indicator of j (is it observed?) and the
     values of k; and if its proportion of usable cases is not below ``minpuc``. A correlation that is not
-    defined, for instance with a constant, counts as 0. With ``method="pearson"`` this is ``quickpred`` of the R
+    defined, for instance with a constant, counts as 0. With ``correlation="pearson"`` this is ``quickpred`` of the R
     package mice.
 
     Parameters
@@ -55,7 +56,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
         Least absolute correlation; one number, one for each target, or one for each pair.
     minpuc : float or array-like, default=0.0
         Least proportion of usable cases, in the same forms.
-    method : {"kendall", "pearson", "spearman"}, default="kendall"
+    correlation : {"kendall", "pearson", "spearman"}, default="kendall"
         The correlation; Kendall's is tau-b.
     include_response : bool, default=True
         False leaves the response indicator out.
@@ -78,7 +79,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
     X = read_table(BaseEstimator(), X, reset=True).values
     missing = np.isnan(X)
     d = X.shape[1]
-    strength = association(X, method, include_response)
+    strength = association(X, correlation, include_response)
     chosen = strength > _thresholds(mincor, d, "mincor")
     with np.errstate(invalid="ignore"):
         chosen &= ~(usable_cases(X) < _thresholds(minpuc, d, "minpuc"))
@@ -87,47 +88,41 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, method="kendall", include_respo
     return chosen
 
 
-def association(X: np.ndarray, method: str, include_response: bool = True) -> np.ndarray:
+def association(X: np.ndarray, correlation: str, include_response: bool = True) -> np.ndarray:
     """Absolute pairwise correlation of targets (rows) and predictors (columns), 0 where undefined."""
-    if method not in CORRELATIONS:
-        raise ValueError(f"method must be one of {CORRELATIONS}, got {method!r}.")
-    strength = np.abs(pairwise_correlation(X, X, method))
+    if correlation not in CORRELATIONS:
+        raise ValueError(f"correlation must be one of {CORRELATIONS}, got {correlation!r}.")
+    strength = np.abs(pairwise_correlation(X, X, correlation))
     if include_response:
         response = 1.0 - np.isnan(X)
-        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, method)))
+        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, correlation)))
     return np.nan_to_num(strength)
 
 
-def pairwise_correlation(left: np.ndarray, right: np.ndarray, method: str) -> np.ndarray:
+def pairwise_correlation(left: np.ndarray, right: np.ndarray, correlation: str) -> np.ndarray:
     """Correlation of each column of one table with each of another, over the rows that have both."""
-    if method == "pearson":
+    if correlation == "pearson":
         return _pearson(left, right)
     out = np.full((left.shape[1], right.shape[1]), np.nan)
-    if method == "kendall":
-        two_left, two_right = _two_valued(left), _two_valued(right)
-        quick = np.outer(two_left, two_right)
-        out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()  # tau-b of a 2x2 table is phi
-    else:
-        quick = np.zeros(out.shape, bool)
+    two_left, two_right = _two_valued(left), _two_valued(right)
+    quick = np.outer(two_left, two_right)  # in a 2x2 table tau-b, Spearman's and Pearson's correlation are the same
+    out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()
+    measure = {"kendall": kendalltau, "spearman": spearmanr}[correlation]
     for j, k in np.argwhere(~quick):
-        if left is right and k < j and not quick[k, j]:
+        if left is right and k < j:
             out[j, k] = out[k, j]
             continue
         both = ~(np.isnan(left[:, j]) | np.isnan(right[:, k]))
         x, y = left[both, j], right[both, k]
-        if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-            continue
-        if method == "kendall":
-            out[j, k] = kendalltau(x, y).statistic
-        else:
-            out[j, k] = _pearson(rankdata(x)[:, None], rankdata(y)[:, None])[0, 0]
+        if len(x) > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
+            out[j, k] = measure(x, y).statistic
     return out
 
 
 def _pearson(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Pearson's correlation of pairwise complete rows, by sums over all pairs at once."""
     seen_left, seen_right = ~np.isnan(left) * 1.0, ~np.isnan(right) * 1.0
-    x, y = _centred(left), _centred(right)
+    x, y = _standardised(left), _standardised(right)
     n = seen_left.T @ seen_right
     with np.errstate(invalid="ignore", divide="ignore"):
         sum_x, sum_y = x.T @ seen_right, seen_left.T @ y
@@ -139,14 +134,10 @@ def _pearson(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.where(varies, np.clip(cov / np.sqrt(var_x * var_y), -1.0, 1.0), np.nan)
 
 
-def _centred(X: np.ndarray) -> np.ndarray:
+def _standardised(X: np.ndarray) -> np.ndarray:
     """Standardised columns with 0 in the gaps; keeps the sums of `_pearson` free of cancellation."""
-    observed = ~np.isnan(X)
-    count = np.maximum(observed.sum(axis=0), 1)
-    values = np.where(observed, X, 0.0)
-    values = np.where(observed, values - values.sum(axis=0) / count, 0.0)
-    spread = np.sqrt((values**2).sum(axis=0) / count)
-    return values / np.where(spread > 0, spread, 1.0)
+    standard = standard_of(X)
+    return np.nan_to_num((X - standard.location) / standard.scale)
 
 
 def _two_valued(X: np.ndarray) -> np.ndarray:

@@ -5,20 +5,21 @@ drawn from their posterior (or at its mode). A model then turns uniform numbers,
 of the column; without numbers it gives the expected value, or the likeliest level.
 
 The slopes have a normal prior around zero, worth ``ridge`` rows of evidence, and the intercept a flat one. It
-keeps separated classes, dependent columns and fewer rows than columns well defined.
+keeps the models finite where classes are separated, columns dependent, or rows fewer than columns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, softmax
 
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
-_FLAT = 1e-8  # the prior precision of an intercept: none but for rounding
+_FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
@@ -98,7 +99,7 @@ class Multinomial:
     beta: np.ndarray
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return _pick(_softmax(scores(design, self.beta)), uniform)
+        return _pick(_probabilities(scores(design, self.beta)), uniform)
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _linear_posterior(design, y, ridge, random):
     and nu the number of rows less the effective number of coefficients.
     """
     gram = weighted_gram(design, np.ones(len(y)))
-    precision = _with_prior(gram, ridge)
+    precision = gram + np.diag(_prior(len(gram), ridge))
     mode = np.linalg.solve(precision, weighted_sum(design, y))
     residual = y - scores(design, mode[None])[0]
     scatter = np.sum(residual**2) + ridge * np.sum(mode[1:] ** 2)
@@ -153,22 +154,26 @@ def _linear_posterior(design, y, ridge, random):
 
 
 def fit_logistic(design, y, ridge, random: np.random.Generator | None, start=None) -> Logistic:
-    """Logistic regression, its posterior taken as normal around the mode."""
-    mode, precision = _logistic_mode(design, y, ridge, start)
-    return Logistic(mode if random is None else mode + _normal_draw(precision, random))
+    """Logistic regression."""
+    if start is None:
+        share = (y.sum() + 0.5) / (len(y) + 1.0)
+        start = np.zeros(len(design))
+        start[0] = np.log(share / (1.0 - share))
+    terms = partial(logistic_terms, design, y)
+    return Logistic(_coefficients(terms, _prior(len(design), ridge), start, random))
 
 
 def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | None) -> Multinomial:
-    """Multinomial logistic regression, its posterior taken as normal around the mode."""
+    """Multinomial logistic regression."""
     p = design.shape[0]
     chosen = (y == np.arange(1, n_levels)[:, None]).astype(float)
     rest = len(y) - chosen.sum()
     beta = np.zeros((n_levels - 1, p))
-    beta[:, 0] = np.log((chosen.sum(axis=1) + 0.5) / (rest + 0.5))  # the frequencies, to begin near the mode
+    beta[:, 0] = np.log((chosen.sum(axis=1) + 0.5) / (rest + 0.5))  # start at the frequencies, near the mode
 
     def terms(flat):
         coefficients = flat.reshape(n_levels - 1, p)
-        probability = _softmax(scores(design, coefficients))
+        probability = _probabilities(scores(design, coefficients))
         own = np.take_along_axis(probability, y.astype(int)[None], axis=0)
         probability = probability[1:]
         gradient = np.concatenate([weighted_sum(design, level) for level in chosen - probability])
@@ -180,9 +185,7 @@ def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | No
         return np.log(np.maximum(own, 1e-300)).sum(), gradient, information.reshape(flat.size, flat.size)
 
     penalty = np.tile(_prior(p, ridge), n_levels - 1)
-    mode, precision = _newton(terms, penalty, beta.ravel())
-    drawn = mode if random is None else mode + _normal_draw(precision, random)
-    return Multinomial(drawn.reshape(n_levels - 1, p))
+    return Multinomial(_coefficients(terms, penalty, beta.ravel(), random).reshape(n_levels - 1, p))
 
 
 def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | None) -> Sequential:
@@ -193,32 +196,25 @@ def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | Non
     steps = (step == np.arange(n_levels - 1)[:, None]).astype(float)
     stacked = np.vstack([steps, design[1:, rows]])
     passed = (y[rows] > step).astype(float)
-    penalty = np.concatenate([np.full(n_levels - 1, _FLAT), np.full(len(design) - 1, ridge)])
-    mode, precision = _newton(lambda beta: logistic_terms(stacked, passed, beta), penalty, np.zeros(len(stacked)))
-    drawn = mode if random is None else mode + _normal_draw(precision, random)
+    terms = partial(logistic_terms, stacked, passed)
+    penalty = _prior(len(stacked), ridge, n_intercepts=n_levels - 1)
+    drawn = _coefficients(terms, penalty, np.zeros(len(stacked)), random)
     return Sequential(drawn[: n_levels - 1], drawn[n_levels - 1 :])
 
 
-def _prior(n_coefficients: int, ridge: float) -> np.ndarray:
-    penalty = np.full(n_coefficients, ridge)
-    penalty[0] = _FLAT
-    return penalty
+def _prior(n_coefficients: int, ridge: float, n_intercepts: int = 1) -> np.ndarray:
+    """Prior precision of each coefficient."""
+    return np.where(np.arange(n_coefficients) < n_intercepts, _FLAT, ridge)
 
 
-def _with_prior(gram: np.ndarray, ridge: float) -> np.ndarray:
-    return gram + np.diag(_prior(len(gram), ridge))
-
-
-def _logistic_mode(design, y, ridge, start):
-    share = (y.sum() + 0.5) / (len(y) + 1.0)
-    if start is None:
-        start = np.zeros(len(design))
-        start[0] = np.log(share / (1.0 - share))
-    return _newton(lambda beta: logistic_terms(design, y, beta), _prior(len(design), ridge), start)
+def _coefficients(terms, penalty: np.ndarray, start: np.ndarray, random: np.random.Generator | None) -> np.ndarray:
+    """The mode, or a draw from the posterior, which is taken as normal around the mode."""
+    mode, precision = _newton(terms, penalty, start)
+    return mode if random is None else mode + _normal_draw(precision, random)
 
 
 def _newton(terms, penalty: np.ndarray, start: np.ndarray):
-    """Mode and precision of a penalised likelihood: Newton steps (IRLS), halved while they do not climb."""
+    """Mode and precision of a penalised likelihood: Newton steps (IRLS), halved until the objective rises."""
 
     def penalised(beta):
         log_likelihood, gradient, information = terms(beta)
@@ -247,11 +243,9 @@ def _normal_draw(precision: np.ndarray, random: np.random.Generator) -> np.ndarr
     return np.linalg.solve(factor.T, random.standard_normal(len(precision)))
 
 
-def _softmax(free: np.ndarray) -> np.ndarray:
+def _probabilities(free: np.ndarray) -> np.ndarray:
     """Probabilities of all levels, (n_levels, n_rows), level 0 with score 0."""
-    full = np.vstack([np.zeros((1, free.shape[1])), free])
-    full = np.exp(full - full.max(axis=0))
-    return full / full.sum(axis=0)
+    return softmax(np.vstack([np.zeros((1, free.shape[1])), free]), axis=0)
 
 
 def _pick(probability: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:

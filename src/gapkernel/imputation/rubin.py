@@ -21,9 +21,9 @@ class Pooled:
     total : float or ndarray
         within + (1 + 1/m) between, the variance of the estimate.
     dof : float or ndarray
-        Degrees of freedom of its t law (Barnard and Rubin 1999).
+        Degrees of freedom of its t distribution (Barnard and Rubin 1999).
     increase : float or ndarray
-        Relative increase of the variance by what is missing.
+        Relative increase of the variance due to the gaps.
     fmi : float or ndarray
         Fraction of missing information.
     n_imputations : int
@@ -98,7 +98,7 @@ def pool_scalar(estimates, variances, *, n_samples=np.inf, n_parameters=1) -> Po
 
 
 def _degrees_of_freedom(m: int, share: np.ndarray, complete_dof: float) -> np.ndarray:
-    """Barnard and Rubin (1999); ``share`` is the share of the total variance due to what is missing."""
+    """Barnard and Rubin (1999); ``share`` is the share of the total variance due to the gaps."""
     if np.isinf(complete_dof):
         return (m - 1) / share**2
     observed = (complete_dof + 1) / (complete_dof + 3) * complete_dof * (1 - share)

@@ -9,7 +9,7 @@ import numpy as np
 from gapkernel.compute.draws.streams import uniforms
 from gapkernel.compute.linalg.regression import take
 from gapkernel.imputation import regressions
-from gapkernel.imputation.coding import Coding
+from gapkernel.imputation.coding import FIXED, Coding
 
 _LEAST_RIDGE = 0.1
 
@@ -80,7 +80,7 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
             learned[j] = _fit_column(plan, state, design, present[j], j, learned[j], parameters)
             uniform = None if plan.sampling == "expected" else random.random(len(missing[j]))
             _redraw(plan, state, design, missing[j], j, learned[j], uniform)
-            values = plan.coding.decode(state[missing[j], j], j)
+            values = plan.coding.columns[j].decode(state[missing[j], j])
             means[sweep, j], variances[sweep, j] = values.mean(), values.var(ddof=1) if len(values) > 1 else np.nan
     for j in np.flatnonzero(~gaps.any(axis=0)).tolist():  # a column complete here may have gaps in new rows
         learned[j] = _fit_column(plan, state, design, present[j], j, None, parameters)
@@ -111,12 +111,12 @@ def _first_values(plan: Plan, j: int, uniform: np.ndarray) -> np.ndarray:
 
 def _redraw(plan, state, design, rows, j, model, uniform) -> None:
     state[rows, j] = model.draw(take(design, plan.places[j], rows), uniform)
-    plan.coding.write(design, rows, state[rows, j], j)
+    design[plan.coding.blocks[j], rows] = plan.coding.columns[j].design(state[rows, j])
 
 
 def _fit_column(plan, state, design, rows, j, previous, random):
     """The model of column ``j``, from the rows where it was observed."""
-    if plan.coding.kinds[j] in ("constant", "empty"):
+    if plan.coding.columns[j].kind in FIXED:
         return regressions.Constant(0.0)
     try:
         return _fit_varying(plan, state, design, rows, j, previous, random)
@@ -127,15 +127,15 @@ def _fit_column(plan, state, design, rows, j, previous, random):
 
 
 def _fit_varying(plan, state, design, rows, j, previous, random):
-    kind = plan.coding.kinds[j]
+    kind, n_levels = plan.coding.columns[j].kind, len(plan.coding.columns[j].levels)
     predictors, y = take(design, plan.places[j], rows), state[rows, j]
     ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
     if kind == "binary":
         return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
     if kind == "categorical":
-        return regressions.fit_multinomial(predictors, y, len(plan.coding.levels[j]), ridge, random)
+        return regressions.fit_multinomial(predictors, y, n_levels, ridge, random)
     if kind == "ordinal":
-        return regressions.fit_sequential(predictors, y, len(plan.coding.levels[j]), ridge, random)
+        return regressions.fit_sequential(predictors, y, n_levels, ridge, random)
     if plan.numeric == "pmm":
         return regressions.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
     return regressions.fit_linear(predictors, y, ridge, random)

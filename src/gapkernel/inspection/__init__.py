@@ -1,4 +1,4 @@
-"""A look at fitted models: do intervals cover, what is worth measuring, and which methods differ."""
+"""Inspect fitted models: do intervals cover, which gap is worth measuring, and which methods differ?"""
 
 from gapkernel.inspection.coverage import Coverage, coverage
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi

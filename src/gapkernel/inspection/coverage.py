@@ -1,4 +1,4 @@
-"""Do intervals cover as often as they promise, also for rows that miss many cells?"""
+"""Do intervals cover as often as they promise, even for rows with many gaps?"""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def coverage(estimator, X, y, coverage=0.9) -> Coverage:
         New rows, not those of the fit.
     y : array-like of shape (n_samples,)
     coverage : float, default=0.9
-        The probability that the intervals are asked for.
+        The probability that the intervals promise.
 
     Returns
     -------
@@ -112,8 +112,7 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
 
 
 def gap_counts(X, estimator=None) -> np.ndarray:
-    """Missing cells of each row of a table of any kind, or those that ``estimator`` counts, if it does: a category that
-    it never saw is a gap."""
+    """Number of gaps in each row, as ``estimator`` counts them if it does: a category unknown at fit is a gap to it."""
     if isinstance(estimator, ConformalIntervals):
         return estimator.gaps(X).sum(axis=1)
     return read_table(BaseEstimator(), X, reset=True).missing.sum(axis=1)

@@ -8,6 +8,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from gapkernel.tables import labels_of
+
 
 @dataclass(frozen=True, eq=False)
 class FriedmanNemenyi:
@@ -24,8 +26,8 @@ class FriedmanNemenyi:
     iman_davenport_statistic, iman_davenport_pvalue : float
         The less conservative F form.
     critical_difference : float
-        Mean ranks that are further apart differ at level ``alpha`` (Nemenyi).
-    alpha : float
+        Mean ranks that are further apart differ significantly (Nemenyi).
+    significance : float
     n_blocks, n_methods : int
     names : tuple of str
     """
@@ -38,7 +40,7 @@ class FriedmanNemenyi:
     iman_davenport_statistic: float
     iman_davenport_pvalue: float
     critical_difference: float
-    alpha: float
+    significance: float
     n_blocks: int
     n_methods: int
     names: tuple[str, ...]
@@ -61,15 +63,15 @@ class FriedmanNemenyi:
         return found
 
 
-def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
+def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemenyi:
     """Compare methods over blocks by their ranks (Demsar's recipe).
 
     Parameters
     ----------
     scores : array-like or DataFrame of shape (n_blocks, n_methods)
         Higher is better. Blocks should be independent, for example data sets.
-    alpha : float, default=0.05
-        Level of the critical difference.
+    significance : float, default=0.05
+        Probability of a wrong difference among methods that are all alike.
     names : sequence of str, default=None
         The methods; None takes the columns of a frame, or numbers.
 
@@ -88,18 +90,16 @@ def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
     >>> result.ranks, round(result.statistic, 2), round(result.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 6.5, 1.66)
     """
-    if names is None:
-        names = getattr(scores, "columns", None)
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(f"scores needs at least two blocks (rows) and two methods (columns), got {table.shape}.")
     bad = np.argwhere(np.isnan(table))
     if len(bad):
         raise ValueError(f"scores has no value in block {bad[0, 0]} for method {bad[0, 1]}: ranks need all of them.")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}.")
+    if not 0 < significance < 1:
+        raise ValueError(f"significance must lie between 0 and 1, got {significance!r}.")
     n, k = table.shape
-    names = tuple(map(str, range(k) if names is None else names))
+    names = labels_of(scores) if names is None else tuple(map(str, names))
     if len(names) != k:
         raise ValueError(f"names has {len(names)} entries for {k} methods.")
     by_block = stats.rankdata(-table, axis=1)
@@ -117,23 +117,23 @@ def friedman_nemenyi(scores, *, alpha=0.05, names=None) -> FriedmanNemenyi:
         tie_corrected_pvalue=float(stats.chi2.sf(corrected, k - 1)),
         iman_davenport_statistic=float(f),
         iman_davenport_pvalue=float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-        critical_difference=critical_difference(k, n, alpha),
-        alpha=alpha,
+        critical_difference=critical_difference(k, n, significance),
+        significance=significance,
         n_blocks=n,
         n_methods=k,
         names=names,
     )
 
 
-def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
+def critical_difference(n_methods: int, n_blocks: int, significance: float = 0.05) -> float:
     """Nemenyi's critical difference of mean ranks, q_alpha sqrt(k (k + 1) / (6 N))."""
-    return _nemenyi_quantile(n_methods, alpha) * float(np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_blocks)))
+    return _nemenyi_quantile(n_methods, significance) * float(np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_blocks)))
 
 
 @lru_cache(maxsize=64)  # scipy integrates for about a second
-def _nemenyi_quantile(n_methods: int, alpha: float) -> float:
+def _nemenyi_quantile(n_methods: int, significance: float) -> float:
     """q_alpha: the studentised range over sqrt(2)."""
-    return float(stats.studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0))
+    return float(stats.studentized_range.ppf(1.0 - significance, n_methods, np.inf) / np.sqrt(2.0))
 
 
 def _tie_share(by_block: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Which missing cell of a row, if it were measured, would tell most about its target?"""
+"""Which gap of a row, if it were measured, would tell most about its target?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Density
-from gapkernel.tables import Table, read_table
+from gapkernel.tables import Table, named_like_fit, one_row, read_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,9 @@ class ValueOfInformation:
 
     @property
     def best(self) -> str:
-        """Name of the cell most worth measuring; ValueError if none is missing."""
+        """Name of the cell most worth measuring; ValueError if the row has no gap."""
         if not self.names:
-            raise ValueError("The row misses no cell, so there is nothing left to measure.")
+            raise ValueError("The row has no gap, so there is nothing to measure.")
         return self.names[int(np.argmax(self.reduction))]
 
 
@@ -82,7 +82,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     ('column 0', array([0.5, 0.1]))
     """
     names = getattr(estimator, "feature_names_in_", None)
-    row = one_row(estimator, row)
+    row = one_row(row, estimator)
     if isinstance(estimator, Pipeline):
         if len(estimator) > 1:
             row, names = estimator[:-1].transform(row), _names_after(estimator[:-1], names)
@@ -115,17 +115,8 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
 
 
-def one_row(estimator, row):
-    """``row`` as a table of one row: a pandas Series keeps its names where ``estimator`` was fitted with names."""
-    if np.ndim(row) == 2:
-        return row
-    if hasattr(row, "to_frame") and hasattr(row, "index") and hasattr(estimator, "feature_names_in_"):
-        return row.to_frame().T.infer_objects()
-    return np.asarray(row).reshape(1, -1)
-
-
 def _names_after(steps: Pipeline, names):
-    """What the columns that leave ``steps`` are called, which may have moved them; None where nobody says."""
+    """What the columns that leave ``steps`` are called, which may have moved them; None where the steps do not say."""
     if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
         return None
     return steps.get_feature_names_out(names)
@@ -142,11 +133,7 @@ def _form(table: Table, estimator):
     """The table as ``estimator`` was given one: ours take it as it is, others an array or a frame of numbers."""
     if hasattr(estimator, "density_") or table.schema.categorical.any():
         return table
-    if not hasattr(estimator, "feature_names_in_"):
-        return table.values
-    import pandas as pd
-
-    return pd.DataFrame(table.values, columns=estimator.feature_names_in_)
+    return named_like_fit(table.values, estimator)
 
 
 def _entropy(classifier, rows) -> np.ndarray:

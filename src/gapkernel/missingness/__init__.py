@@ -1,4 +1,4 @@
-"""Gaps: what they look like, and how to make them."""
+"""Describe the gaps of a table, and make gaps in one."""
 
 from gapkernel.missingness.ampute import ampute
 from gapkernel.missingness.summary import Flux, GapPatterns, GapSummary, Pairs, flux, pairs, patterns, summary

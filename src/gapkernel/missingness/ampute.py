@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from gapkernel.compute.standardise import standard_of
 from gapkernel.tables import floats_of, gaps_of, labels_of, take_columns, with_gaps
 
 
@@ -32,11 +33,11 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
     prop : float
         Share of the cells to remove, between 0 and 1; for "nmar" of the columns that stay visible.
     mechanism : {"mcar", "mar", "nmar"}, default="mcar"
-        "mcar": every cell alike. "mar": a row is drawn for each column, its anchor, and cell (x, i) goes with
-        probability exp(-t ||x - anchor_i||), the distance being Mahalanobis'; anchor rows stay whole. "nmar": half of
-        the columns, drawn at random, are hidden; the distance is measured in the hidden ones, cells of the visible
-        ones go, and **only the visible columns are returned**. t is found such that ``prop`` of the cells are expected
-        to go.
+        "mcar": every cell with the same probability. "mar": a row is drawn for each column, its anchor, and cell (x, i)
+        is removed with probability exp(-t ||x - anchor_i||), in Mahalanobis' distance; anchor rows stay complete.
+        "nmar": half of the columns, drawn at random, are hidden; the distance is measured in the hidden ones, cells of
+        the visible ones are removed, and **only the visible columns are returned**. t is chosen so that the expected
+        share of removed cells is ``prop``.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -47,10 +48,10 @@ def ampute(X, prop, mechanism="mcar", random_state=None):
 
     Notes
     -----
-    Each cell goes with its own probability, but the draws are balanced: in a random order of the cells their number is
-    the expected one, to within one cell (systematic sampling).
+    Each cell is removed with its own probability, but the draws are balanced: in a random order of the cells their
+    number is the expected one, to within one cell (systematic sampling).
 
-    "mar" is the paper's name. Its rule looks at the whole row, the value that goes included, so the gaps are not
+    "mar" is the paper's name. Its rule looks at the whole row, including the removed value, so the gaps are not
     missing at random in the strict sense.
 
     References
@@ -103,8 +104,8 @@ def _nmar(X: np.ndarray, prop: float, random) -> tuple[np.ndarray, np.ndarray]:
 
 def mahalanobis(X: np.ndarray, anchors: np.ndarray) -> np.ndarray:
     """||x - anchor||_Sigma for all rows and anchors, Sigma the sample covariance."""
-    scale = X.std(axis=0)
-    Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)  # units and constant columns do not matter
+    standard = standard_of(X)
+    Z = (X - standard.location) / standard.scale
     precision = pinvh(np.atleast_2d(np.cov(Z, rowvar=False))) if len(Z) > 1 else np.eye(Z.shape[1])
     values, vectors = eigh(precision)
     Z = Z @ (vectors * np.sqrt(np.maximum(values, 0.0)))  # Sigma^-1 = R R', so the distance is that of R'x
@@ -116,7 +117,8 @@ def _calibrated(distances: np.ndarray, prop: float) -> np.ndarray:
     most, least = float(np.mean(np.isfinite(distances))), float(np.mean(distances == 0))
     if prop > most:
         raise ValueError(
-            f"prop={prop} is more than this mechanism can remove from this table, {most:.4g}: anchor rows stay whole."
+            f"prop={prop} is more than this mechanism can remove from this table, {most:.4g}, because anchor rows "
+            f"stay complete. Lower prop."
         )
     if prop <= least:
         return np.where(distances == 0, prop / least if least else 0.0, 0.0)
@@ -135,9 +137,11 @@ def balanced_draws(chances: np.ndarray, random) -> np.ndarray:
     order = random.permutation(chances.size)
     ends = np.cumsum(chances.ravel()[order])
     if len(ends):
-        ends *= np.round(ends[-1], 9) / max(ends[-1], 1e-300)  # a whole number of cells stays one
+        ends *= np.round(ends[-1], 9) / max(ends[-1], 1e-300)  # rounding does not add or lose a cell
     start = random.uniform()
-    drawn = np.diff(np.floor(ends - start), prepend=np.floor(-start)) > 0  # start + a whole number lies in its stretch
+    drawn = (
+        np.diff(np.floor(ends - start), prepend=np.floor(-start)) > 0
+    )  # start + a whole number falls in its interval
     holes = np.zeros(chances.size, bool)
     holes[order] = drawn
     return holes.reshape(chances.shape)

@@ -1,4 +1,4 @@
-"""What the gaps of a table look like: patterns, pairs of columns, and how the gaps of one meet the values of others."""
+"""The gaps of a table: patterns, pairs of columns, and which values of other columns stand beside a column's gaps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GapPatterns:
 
 @dataclass(frozen=True)
 class Flux:
-    """How the gaps of each column meet the values of the others.
+    """How often the gaps of each column stand beside values of the others, and the reverse.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Flux:
 
 @dataclass(frozen=True)
 class GapSummary:
-    """The gaps of a table at a glance.
+    """A summary of the gaps of a table.
 
     Attributes
     ----------

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.inspection.coverage import intervals
-from gapkernel.inspection.value_of_information import one_row
 from gapkernel.plots.drawing import axes_or_new
+from gapkernel.tables import floats_of, named_like_fit, one_row
 
 
+@dataclass(kw_only=True, eq=False)
 class PredictionBandDisplay:
     """Prediction and interval of one row against the fraction of it that is missing.
 
@@ -36,15 +39,14 @@ class PredictionBandDisplay:
     >>> display = PredictionBandDisplay.from_estimator(model, X_test[0], target=y_test[0])  # doctest: +SKIP
     """
 
-    def __init__(self, *, fraction, mean, bands, target=None):
-        self.fraction = fraction
-        self.mean = mean
-        self.bands = bands
-        self.target = target
+    fraction: np.ndarray
+    mean: np.ndarray
+    bands: dict[float, np.ndarray]
+    target: float | None = None
 
     @classmethod
     def from_estimator(
-        cls, estimator, row, *, levels=(0.5, 0.9), order=None, target=None, random_state=0, ax=None
+        cls, estimator, row, *, coverages=(0.5, 0.9), order=None, target=None, random_state=None, ax=None
     ) -> PredictionBandDisplay:
         """Hide the cells of a row one after another and plot what a fitted regressor says.
 
@@ -54,13 +56,13 @@ class PredictionBandDisplay:
             With ``predict_interval``, or ``predict(X, return_std=True)``.
         row : array-like of shape (n_features,), Series or frame of one row
             Numbers; cells already missing stay so.
-        levels : sequence of float, default=(0.5, 0.9)
-            Coverages of the bands.
+        coverages : sequence of float, default=(0.5, 0.9)
+            The probability that each band promises.
         order : sequence of int, default=None
             The columns in the order in which they go; None draws one.
         target : float, default=None
             The true value, drawn as a line.
-        random_state : int, RandomState or None, default=0
+        random_state : int, RandomState or None, default=None
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
 
@@ -68,22 +70,17 @@ class PredictionBandDisplay:
         -------
         display : PredictionBandDisplay
         """
-        names = getattr(one_row(estimator, row), "columns", None)
-        row = np.array(row, dtype=np.float64).reshape(-1)
+        row = floats_of(one_row(row, estimator))[0]
         if order is None:
             order = check_random_state(random_state).permutation(len(row))
         order = [column for column in order if not np.isnan(row[_checked(column, len(row))])]
         rows = np.repeat(row[None], len(order) + 1, axis=0)
         for step, column in enumerate(order):
             rows[step + 1 :, column] = np.nan
-        if names is not None:
-            import pandas as pd
-
-            rows = pd.DataFrame(rows, columns=names)
-        bands = {level: intervals(estimator, rows, level) for level in levels}
-        display = cls(
-            fraction=np.asarray(np.isnan(rows)).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target
-        )
+        missing = np.isnan(rows).mean(axis=1)
+        rows = named_like_fit(rows, estimator)
+        bands = {coverage: intervals(estimator, rows, coverage) for coverage in coverages}
+        display = cls(fraction=missing, mean=estimator.predict(rows), bands=bands, target=target)
         return display.plot(ax=ax)
 
     def plot(self, *, ax=None) -> PredictionBandDisplay:
@@ -99,9 +96,11 @@ class PredictionBandDisplay:
         """
         self.ax_ = axes_or_new(ax, "PredictionBandDisplay")
         self.figure_ = self.ax_.figure
-        for level in sorted(self.bands, reverse=True):
-            low, high = np.asarray(self.bands[level]).T
-            self.ax_.fill_between(self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{level:.0%}")
+        for coverage in sorted(self.bands, reverse=True):
+            low, high = np.asarray(self.bands[coverage]).T
+            self.ax_.fill_between(
+                self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{coverage:.0%}"
+            )
         self.ax_.plot(self.fraction, self.mean, color="C0", marker="o", markersize=3, label="prediction")
         if self.target is not None:
             self.ax_.axhline(self.target, color="black", linewidth=1, linestyle="--", label="target")

@@ -60,7 +60,7 @@ class ChainDisplay:
         if columns is None:
             wanted = incomplete
         else:
-            wanted = [estimator.schema_.index(column) for column in columns]
+            wanted = estimator.schema_.places(columns, "columns")
             without = sorted(set(wanted) - set(incomplete))
             if without:
                 raise ValueError(f"columns holds {without}, which had no gaps in fit. Leave them out.")

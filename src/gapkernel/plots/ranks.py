@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.plots.drawing import axes_or_new
 
 
+@dataclass(kw_only=True, eq=False)
 class CriticalDifferenceDisplay:
     """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
 
@@ -29,19 +32,18 @@ class CriticalDifferenceDisplay:
     >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["a", "b", "c"])  # doctest: +SKIP
     """
 
-    def __init__(self, *, result: FriedmanNemenyi):
-        self.result = result
+    result: FriedmanNemenyi
 
     @classmethod
-    def from_scores(cls, scores, *, alpha=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
+    def from_scores(cls, scores, *, significance=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
         """Rank methods over blocks and plot them.
 
         Parameters
         ----------
         scores : array-like or DataFrame of shape (n_blocks, n_methods)
             Higher is better.
-        alpha : float, default=0.05
-            Significance level of the critical difference.
+        significance : float, default=0.05
+            Probability of a wrong difference among methods that are all alike.
         names : sequence of str, default=None
             The methods; None takes the columns of a frame, or numbers.
         ax : matplotlib Axes, default=None
@@ -51,7 +53,7 @@ class CriticalDifferenceDisplay:
         -------
         display : CriticalDifferenceDisplay
         """
-        return cls(result=friedman_nemenyi(scores, alpha=alpha, names=names)).plot(ax=ax)
+        return cls(result=friedman_nemenyi(scores, significance=significance, names=names)).plot(ax=ax)
 
     def plot(self, *, ax=None) -> CriticalDifferenceDisplay:
         """Draw the diagram.
@@ -75,9 +77,9 @@ class CriticalDifferenceDisplay:
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)
             ax.text(rank, 0.2, str(rank), ha="center", va="bottom", fontsize=9)
-        for level, group in enumerate(groups):
+        for place, group in enumerate(groups):
             ends = result.ranks[list(group)]
-            y = -0.3 - 0.35 * level
+            y = -0.3 - 0.35 * place
             ax.plot([ends.min() - 0.04, ends.max() + 0.04], [y, y], color="black", linewidth=4, solid_capstyle="round")
         pad = 0.06 * (k - 1)
         for place, method in enumerate(order):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -13,57 +12,37 @@ SCANNED_ROWS = 65_536
 """Rows held at once while the types of the columns of a CSV file are found."""
 
 
-class Batches(ABC):
-    """A table read batch by batch, as often as needed; made by `batches`."""
+class Batches:
+    """A table read batch by batch, as often as needed; made by `batches`.
 
-    n_rows: int | None = None
-    """Number of rows, None if only reading can tell."""
+    Parameters
+    ----------
+    read : callable
+        Starts to read: (X, y) or (X, y, sample_weight) for each batch.
+    n_rows : int, default=None
+        Number of rows, None if only reading can tell.
+    """
 
-    @abstractmethod
-    def __iter__(self) -> Iterator[tuple]:
-        """(X, y) or (X, y, sample_weight) for each batch."""
-
-
-class FunctionBatches(Batches):
-    """Batches that a function gives."""
-
-    def __init__(self, function: Callable):
-        self.function = function
+    def __init__(self, read: Callable[[], Iterable[tuple]], n_rows: int | None = None):
+        self.read, self.n_rows = read, n_rows
 
     def __iter__(self) -> Iterator[tuple]:
-        return iter(self.function())
+        return iter(self.read())
 
 
-class ArrayBatches(Batches):
-    """Slices of an array."""
-
-    def __init__(self, array: np.ndarray, target: np.ndarray | None, batch_size: int):
-        self.array = array
-        self.target = target
-        self.batch_size = batch_size
-        self.n_rows = len(array)
-
-    def __iter__(self) -> Iterator[tuple]:
-        for i in range(0, len(self.array), self.batch_size):
-            rows = slice(i, i + self.batch_size)
-            yield self.array[rows], None if self.target is None else self.target[rows]
-
-
-class FileBatches(Batches):
-    """Frames read from Parquet and CSV files."""
+class Files:
+    """Parquet and CSV files of the same columns, read as frames."""
 
     def __init__(self, paths: list[Path], target: str | None, batch_size: int):
-        self.paths = paths
-        self.target = target
-        self.batch_size = batch_size
-        self.n_rows = sum(map(_parquet_rows, paths)) if all(p.suffix == ".parquet" for p in paths) else None
+        self.paths, self.target, self.batch_size = paths, target, batch_size
 
     @cached_property
     def dtypes(self) -> dict:
         """The type of each column of the CSV files, the same in all batches."""
         return _csv_dtypes([path for path in self.paths if path.suffix == ".csv"])
 
-    def __iter__(self) -> Iterator[tuple]:
+    def batches(self) -> Iterator[tuple]:
+        """(X, y) for each batch."""
         for path in self.paths:
             for frame in READERS[path.suffix](path, self):
                 if self.target is None:
@@ -83,7 +62,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
         memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
         (X, y) or (X, y, sample_weight): it is called anew each time the table is read. CSV files are read once more
-        at first: a column is of numbers only if all its cells are.
+        at first: a column holds numbers only if all its cells are numbers.
     target : str, path or array, default=None
         The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
     batch_size : int, default=65_536
@@ -109,14 +88,15 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
     if callable(source):
         if target is not None:
-            raise ValueError("A function gives its targets itself, as (X, y): leave target out.")
-        return FunctionBatches(source)
+            raise ValueError("The function returns the targets too, as (X, y): leave target out.")
+        return Batches(source)
     if _is_path(source) or (isinstance(source, list | tuple) and all(map(_is_path, source)) and source):
         paths = _listed(source)
         if paths[0].suffix != ".npy":
             if target is not None and not isinstance(target, str):
                 raise ValueError(f"target must be the name of a column of the files, got {type(target).__name__}.")
-            return FileBatches(paths, target, batch_size)
+            known = all(path.suffix == ".parquet" for path in paths)
+            return Batches(Files(paths, target, batch_size).batches, sum(map(_parquet_rows, paths)) if known else None)
         if len(paths) > 1:
             raise ValueError("Give one .npy file, or several Parquet or CSV files.")
         source = np.load(paths[0], mmap_mode="r")
@@ -126,7 +106,13 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         target = np.load(target, mmap_mode="r")
     if target is not None and len(target) != len(source):
         raise ValueError(f"The target has {len(target)} values, but the table has {len(source)} rows.")
-    return ArrayBatches(source, target, batch_size)
+    return Batches(partial(_slices, source, target, batch_size), len(source))
+
+
+def _slices(array: np.ndarray, target, batch_size: int) -> Iterator[tuple]:
+    for i in range(0, len(array), batch_size):
+        rows = slice(i, i + batch_size)
+        yield array[rows], None if target is None else target[rows]
 
 
 def _is_path(value) -> bool:
@@ -156,18 +142,18 @@ def _parquet_rows(path: Path) -> int:
     return parquet.read_metadata(path).num_rows
 
 
-def _parquet(path: Path, table: FileBatches) -> Iterator:
+def _parquet(path: Path, files: Files) -> Iterator:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(table.batch_size):
+        for batch in file.iter_batches(files.batch_size):
             yield batch.to_pandas()
 
 
-def _csv(path: Path, table: FileBatches) -> Iterator:
+def _csv(path: Path, files: Files) -> Iterator:
     import pandas as pd
 
-    with pd.read_csv(path, chunksize=table.batch_size, dtype=table.dtypes) as chunks:
+    with pd.read_csv(path, chunksize=files.batch_size, dtype=files.dtypes) as chunks:
         yield from chunks
 
 
@@ -185,22 +171,22 @@ def _csv_dtypes(paths: list[Path]) -> dict:
 
 
 def _kinds(column) -> set[str]:
-    """What the cells of a column look like: any of "gap", "truth", "whole", "number" and "text"."""
+    """What the cells of a column look like: any of "gap", "boolean", "integer", "number" and "text"."""
     values = column.dropna()
     gap = {"gap"} if len(values) < len(column) else set()
     if not len(values):
         return gap
     if column.dtype.kind in "iuf":
-        return gap | {"whole" if column.dtype == np.int64 else "number"}
-    return gap | {"truth" if all(isinstance(value, bool | np.bool_) for value in values) else "text"}
+        return gap | {"integer" if column.dtype == np.int64 else "number"}
+    return gap | {"boolean" if all(isinstance(value, bool | np.bool_) for value in values) else "text"}
 
 
 def _dtype(kinds: set[str]) -> str:
     values = kinds - {"gap"}
-    if values == {"truth"}:
+    if values == {"boolean"}:
         return "boolean" if "gap" in kinds else "bool"
-    if values <= {"whole", "number"}:
-        return "int64" if kinds == {"whole"} else "float64"
+    if values <= {"integer", "number"}:
+        return "int64" if kinds == {"integer"} else "float64"
     return "str"
 
 

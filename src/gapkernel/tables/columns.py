@@ -102,7 +102,7 @@ class Column:
         if len(place) < len(levels) or all(isinstance(level, str) for level in place):
             raise ValueError(
                 f"Column {self.label} of X holds numbers where it held text at fit, such as {levels[0]!r}, and "
-                f"cannot be matched with it. Turn the column into text as it was."
+                f"cannot be matched with it. Turn the column back into text."
             )
         return place
 
@@ -152,20 +152,18 @@ class Columns:
         self.array = np.empty((0, 0))
         self.names: tuple[str, ...] | None = None
         if nw.dependencies.is_into_dataframe(X):
-            self.frame = _frame(X)
+            self.frame = eager_frame(X)
             self.names = tuple(map(str, self.frame.columns))
         else:
             self.array = _plain_array(X)
         self.n_rows, self.n = self.array.shape if self.frame is None else self.frame.shape
+        self.all_numbers = Schema.of_numbers(self.n, self.names)
+        self.label = self.all_numbers.label
 
     @cached_property
     def dtypes(self) -> list:
         """The types of a frame's columns."""
         return [] if self.frame is None else list(self.frame.schema.values())
-
-    def label(self, column: int) -> str:
-        """How an error message names a column."""
-        return repr(self.names[column]) if self.names else str(column)
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -179,47 +177,15 @@ class Columns:
         untyped = isinstance(self.dtypes[k], nw.Object | nw.Unknown)
         return Column(series.to_numpy(), self.label(k)) if untyped else TypedColumn(series, self.label(k))
 
-    def holding_categories(self, declared="from_dtype") -> np.ndarray:
-        """Which columns hold categories, as a mask: by their types, or as ``declared`` (None is none)."""
-        if declared is None:
-            return np.zeros(self.n, bool)
-        if isinstance(declared, str) and declared == "from_dtype":
-            return np.array([column.holds_categories for column in self.columns], dtype=bool)
-        return self._declared(declared)
-
-    def _declared(self, declared) -> np.ndarray:
-        """A mask from a list of names, of column numbers, or a mask."""
-        wrong = "categorical_features must be 'from_dtype', None, or names, numbers or a mask of columns, got "
-        given = np.asarray(declared)
-        mask = np.zeros(self.n, bool)
-        if given.size == 0 and not isinstance(declared, str):
-            return mask
-        if given.ndim != 1 or given.dtype.kind not in "biuOUT":
-            raise ValueError(f"{wrong}{declared!r}.")
-        if given.dtype.kind == "b":
-            if len(given) != self.n:
-                raise ValueError(f"categorical_features is a mask of {len(given)} columns, but X has {self.n}.")
-            return given.copy()
-        if given.dtype.kind in "iu":
-            outside = given[(given < 0) | (given >= self.n)]
-            if outside.size:
-                raise ValueError(f"categorical_features names column {outside[0]}, but X has {self.n} columns.")
-            mask[given] = True
-            return mask
-        for name in given.tolist():
-            if self.names is None or str(name) not in self.names:
-                raise ValueError(f"categorical_features names column {name!r}, which X does not have.")
-            mask[self.names.index(str(name))] = True
-        return mask
-
     def schema(self, categorical_features="from_dtype") -> Schema:
-        """What the columns hold, learned from them."""
-        categorical = self.holding_categories(categorical_features)
-        if not categorical.any():
-            return Schema.of_numbers(self.n, self.names)
-        pairs = list(zip(self.columns, categorical.tolist(), strict=True))
-        levels = tuple(column.levels() if is_category else None for column, is_category in pairs)
-        return Schema(levels, tuple(c and column.order is not None for column, c in pairs), self.names)
+        """What the columns hold, learned from them: their types say which hold categories, or the caller does."""
+        if isinstance(categorical_features, str) and categorical_features == "from_dtype":
+            places = [k for k, column in enumerate(self.columns) if column.holds_categories]
+        else:
+            places = self.all_numbers.places(categorical_features, "categorical_features")
+        levels = {k: self.columns[k].levels() for k in places}
+        ordered = tuple(k in levels and self.columns[k].order is not None for k in range(self.n))
+        return Schema(tuple(map(levels.get, range(self.n))), ordered, self.names)
 
     def values(self, schema: Schema) -> np.ndarray:
         """Numbers as they are and categories as codes, NaN in the gaps; dates, times and infinity are errors."""
@@ -240,7 +206,7 @@ class Columns:
         values = np.empty((self.n_rows, self.n))
         typed = [k for k, dtype in enumerate(self.dtypes) if schema.levels[k] is None and dtype.is_numeric()]
         if self.frame is not None and typed:
-            together = self.frame[:, typed].to_numpy()  # one by one, thousands of columns take long
+            together = self.frame[:, typed].to_numpy()  # column by column, wide tables would be slow
             if together.dtype == object:  # pandas' numbers with pd.NA among them
                 typed = []
             elif len(typed) == self.n:
@@ -264,10 +230,10 @@ class Columns:
 
 
 def holds_text(types: set[type], label: str) -> bool:
-    """True for a column of text or truth values, False for numbers; dates and a mixture of kinds are errors."""
+    """True for a column of text or booleans, False for numbers; dates and a mixture of kinds are errors."""
     if any(issubclass(t, TIMES) for t in types):
         raise ValueError(_dates(label))
-    kinds = {"text" if issubclass(t, str) else "truth" if issubclass(t, bool | np.bool_) else "number" for t in types}
+    kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, bool | np.bool_) else "number" for t in types}
     if len(kinds) > 1:
         names = ", ".join(sorted(t.__name__ for t in types))
         raise ValueError(
@@ -304,14 +270,15 @@ def _plain_array(X) -> np.ndarray:
     return array
 
 
-def _frame(X) -> nw.DataFrame:
+def eager_frame(X) -> nw.DataFrame:
+    """A frame of any library behind one interface; repeated names are an error."""
     try:
         return nw.from_native(X, eager_only=True)
     except nw.exceptions.DuplicateError as error:
         names = list(map(str, X.columns))
         repeated = next((name for name in sorted(names) if names.count(name) > 1), error)
         raise ValueError(
-            f"X has more than one column named {repeated!r}. Give each column a name of its own."
+            f"There is more than one column named {repeated!r}. Give each column a name of its own."
         ) from error
 
 

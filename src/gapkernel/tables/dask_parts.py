@@ -32,7 +32,7 @@ class DaskTable(TableInParts):
         blocks = _blocks(X)
         lengths = _lengths(X, blocks)
         columns = [_aligned(values, lengths, name) for values, name in ((y, "y"), (weight, "sample_weight"))]
-        self._lengths = [n for n in lengths if n]  # a block may have no rows
+        self._lengths = [n for n in lengths if n]  # a block may be empty
         if not self._lengths:
             raise ValueError("Found array with 0 sample(s): the dask collection holds no row.")
         together = zip(blocks, *columns, lengths, strict=True)
@@ -61,7 +61,7 @@ class DaskTable(TableInParts):
 
 
 class KeptOnWorkers(Derived):
-    """What a function makes of each block, kept where it was made; a worker that is lost has its share made again."""
+    """The results of a function on each block, kept on the workers; what a lost worker held is computed again."""
 
     def __init__(self, parts: DaskTable, function: Callable[[Part], Any]):
         super().__init__(parts, function)

@@ -35,7 +35,7 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
         raise InputError(f"{path} is empty.")
     if len(frame) == 0:
         raise InputError(f"{path} has a header line but no rows.")
-    frame = frame.reset_index(drop=True)  # rows are numbered, whatever names a Parquet file gives them
+    frame = frame.reset_index(drop=True)  # rows are numbered, whatever index a Parquet file has
     frame.columns = [str(name).strip() for name in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -138,12 +138,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
         )
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not UTF-8 text (byte 0x{error.object[error.start]:02x} at place {error.start}). "
+            f"{path} is not UTF-8 text (byte 0x{error.object[error.start]:02x} at position {error.start}). "
             f"Save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
         ) from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise InputError(f"{path} is not a table: {' '.join(str(error).split())}") from error
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas took the first column for names of rows
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas took the first column for an index
         raise InputError(
             f"{path} has lines with more cells than its header names. Is there a separator at the end of each line?"
         )

@@ -1,6 +1,6 @@
 """Verbs on tables in the form in which the user passed them: lists, arrays and frames keep their form.
 
-Other rooms touch frames only by these verbs and by `gapkernel.tables.reading`.
+Other packages touch frames only by these verbs and by `gapkernel.tables.reading`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from gapkernel.tables.columns import Column, Columns
+from gapkernel.tables.columns import Column, Columns, eager_frame
 from gapkernel.tables.table import Schema, Table
 
 
@@ -21,14 +21,14 @@ def schema_of(X, categorical_features="from_dtype") -> Schema:
     return Columns(X).schema(categorical_features)
 
 
-def names_of(X) -> tuple[str, ...] | None:
+def names_of(X) -> tuple | None:
     """The names of a frame's columns; None for a table without names."""
-    return tuple(map(str, nw.from_native(X).columns)) if nw.dependencies.is_into_dataframe(X) else None
+    return tuple(eager_frame(X).columns) if nw.dependencies.is_into_dataframe(X) else None
 
 
 def labels_of(X) -> tuple[str, ...]:
     """What error messages and figures call the columns: their names, or their numbers where they have none."""
-    return names_of(X) or tuple(map(str, range(Columns(X).n)))
+    return tuple(map(str, names_of(X) or range(Columns(X).n)))
 
 
 def gaps_of(X) -> np.ndarray:
@@ -39,7 +39,7 @@ def gaps_of(X) -> np.ndarray:
 def floats_of(X) -> np.ndarray:
     """The cells of a table of numbers as float64, NaN in the gaps; text, dates and infinity are errors."""
     columns = Columns(X)
-    return np.asarray(columns.values(Schema.of_numbers(columns.n)), dtype=np.float64)
+    return np.asarray(columns.values(columns.all_numbers), dtype=np.float64)
 
 
 def missing_in(y) -> np.ndarray:
@@ -64,7 +64,7 @@ def join_rows(pieces) -> Any:
     if len(pieces) == 1:
         return pieces[0]
     if nw.dependencies.is_into_dataframe(pieces[0]):
-        return nw.concat([nw.from_native(piece, eager_only=True) for piece in pieces]).to_native()
+        return nw.concat([eager_frame(piece) for piece in pieces]).to_native()
     if isinstance(pieces[0], list):
         return [row for piece in pieces for row in piece]
     return np.concatenate([np.asarray(piece) for piece in pieces])
@@ -105,7 +105,7 @@ def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
     if columns.frame is None:
         numeric = all(np.array(known or ()).dtype.kind in "iuf" for known in levels)
         out = values.astype(np.float64 if numeric else object)
-        for k in np.flatnonzero(table.schema.categorical):
+        for k in np.flatnonzero(table.schema.categorical).tolist():
             out[:, k] = _cells(filled, k)
         return out
     frame = columns.frame
@@ -118,13 +118,22 @@ def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
     return frame.clone().with_columns(*series).to_native()
 
 
-def one_row(row, names=None) -> Any:
-    """One row as a table; a pandas Series keeps its names where ``names`` are given."""
+def one_row(row, estimator) -> Any:
+    """One row as a table; a pandas Series keeps its names where ``estimator`` was fitted to a frame."""
     if np.ndim(row) == 2:
         return row
-    if names is not None and nw.dependencies.is_pandas_series(row):
+    if hasattr(estimator, "feature_names_in_") and nw.dependencies.is_pandas_series(row):
         return row.to_frame().T.infer_objects()
     return np.asarray(row).reshape(1, -1)
+
+
+def named_like_fit(values: np.ndarray, estimator) -> Any:
+    """An array of numbers in the form of the table that ``estimator`` was fitted to: an array, or a pandas frame."""
+    if not hasattr(estimator, "feature_names_in_"):
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(values, columns=estimator.feature_names_in_)
 
 
 def _dtype_with_gaps(X, array: np.ndarray) -> np.dtype:

@@ -1,4 +1,4 @@
-"""Tables too large for memory, part by part: how `fit` takes them, and how `predict` and its like answer them.
+"""Tables too large for memory, part by part: how `fit` takes them, and how `predict` and similar methods answer them.
 
 A prediction for a row does not depend on the other rows, so an estimator that inherits `AnswersInParts` implements
 `predict` for a table in memory, and batches and dask collections are answered too.
@@ -71,7 +71,7 @@ def _in_parts(verb):
 
 
 def _joined(answers: list):
-    """The answers to all batches in one array; where a batch is answered by several arrays, as many."""
+    """The answers to all batches in one array, or in a tuple of arrays where a batch is answered by a tuple."""
     if not answers:
         raise ValueError("Found array with 0 sample(s): the batches hold no row.")
     if isinstance(answers[0], tuple):

@@ -50,7 +50,7 @@ def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", 
         schema = columns.schema(categorical_features)
     else:
         validate_data(estimator, X, reset=False, skip_check_array=True)  # the names and the number of the columns
-        schema = schema or Schema.of_numbers(columns.n, columns.names)
+        schema = schema or columns.all_numbers
     values = check_array(columns.values(schema), dtype=np.float64, ensure_all_finite=False, estimator=estimator)
     if reset:
         validate_data(estimator, X, reset=True, skip_check_array=True)
@@ -82,23 +82,19 @@ def read_classes(y, *, among: str = "") -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_weight(sample_weight, table) -> np.ndarray | None:
-    """A finite weight of at least 0 for each row of ``table``; None stays None, which stands for weights of one."""
+    """A finite weight of at least 0 for each row of ``table``; None stays None and means equal weights."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
 
 
 def numbers_of(table: Table, estimator) -> np.ndarray:
-    """The cells of a table without categories; truth values are the numbers 0 and 1."""
-    values = table.values
-    for k in np.flatnonzero(table.schema.categorical):
+    """The cells of a table without categories; booleans are the numbers 0 and 1."""
+    for k in np.flatnonzero(table.schema.categorical).tolist():
         levels = table.schema.levels[k]
         if not levels or not all(isinstance(level, bool | np.bool_) for level in levels):
             raise ValueError(
                 f"Column {table.schema.label(k)} of X holds categories, not numbers, but {type(estimator).__name__} is "
                 f"for numbers only. Use density='auto' or gapkernel.density.JointGaussian(), or leave the column out."
             )
-        values = values.copy() if values is table.values else values
-        seen = ~table.missing[:, k]
-        values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
-    return values
+    return table.as_numbers()

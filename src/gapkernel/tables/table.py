@@ -55,13 +55,27 @@ class Schema:
         """How an error message names a column."""
         return repr(self.names[column]) if self.names else str(column)
 
-    def index(self, column) -> int:
-        """The place of a column given by name or number."""
-        if self.names and column in self.names:
-            return self.names.index(column)
-        if isinstance(column, int | np.integer) and 0 <= column < len(self.levels):
+    def places(self, columns, parameter: str) -> list[int]:
+        """The places of columns given by names, numbers or a mask; None is none. ``parameter`` is for the errors."""
+        columns = [] if columns is None else columns
+        given = np.asarray(columns)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "biuOUT"):
+            raise ValueError(f"{parameter} must hold names, numbers or a mask of columns, got {columns!r}.")
+        if given.dtype.kind != "b":
+            return [self._place(column, parameter) for column in columns]
+        if len(given) != len(self.levels):
+            raise ValueError(f"{parameter} is a mask of {len(given)} columns, but X has {len(self.levels)}.")
+        return np.flatnonzero(given).tolist()
+
+    def _place(self, column, parameter: str) -> int:
+        if isinstance(column, int | np.integer):
+            if not 0 <= column < len(self.levels):
+                raise ValueError(f"{parameter} names column {column}, but X has {len(self.levels)} columns.")
             return int(column)
-        raise ValueError(f"There is no column {column!r} among the {len(self.levels)} columns of X.")
+        names = self.names or ()
+        if str(column) not in names:
+            raise ValueError(f"{parameter} names column {column!r}, which X does not have.")
+        return names.index(str(column))
 
     def take(self, columns) -> Schema:
         """The schema of some columns."""
@@ -111,6 +125,16 @@ class Table:
         """The numeric columns, NaN in the gaps."""
         return self.values[:, ~self.schema.categorical]
 
+    def as_numbers(self) -> np.ndarray:
+        """The cells as numbers: a level that is a number or a boolean as it is, other levels as their places."""
+        values = self.values
+        for k, levels in enumerate(self.schema.levels):
+            if levels and not isinstance(levels[0], str):
+                values = values.copy() if values is self.values else values
+                seen = ~np.isnan(values[:, k])
+                values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
+        return values
+
     def as_learned_from(self, rows) -> Table:
         """The table as a fit to these rows alone would read it: a level that none of them has becomes a gap.
 
@@ -120,7 +144,7 @@ class Table:
         for k in np.flatnonzero(self.schema.categorical & ~np.array(self.schema.ordered, dtype=bool)):
             seen = np.unique(self.values[rows, k])
             seen = seen[~np.isnan(seen)].astype(int)
-            known = levels[k]
+            known = levels[k] or ()
             if len(seen) < len(known):
                 place = np.full(len(known) + 1, np.nan)  # the last entry serves the gaps
                 place[seen] = np.arange(len(seen))

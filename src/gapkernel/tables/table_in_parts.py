@@ -1,4 +1,4 @@
-"""A table in parts: what an estimator needs of a table that it never holds whole.
+"""A table in parts: what an estimator needs of a table that is never in memory as a whole.
 
 Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A table in
 memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each implement them.
@@ -73,18 +73,18 @@ class TableInParts(ABC):
         """The sum of ``function(part)`` over all parts, in a fixed order."""
 
     def derived(self, function: Callable[[Part], Any]) -> Derived:
-        """What ``function`` makes of each part, for many sums."""
+        """The result of ``function`` for each part, to be summed more than once."""
         return Derived(self, function)
 
 
 class Derived:
-    """What a function makes of each part, made anew for each sum."""
+    """The result of a function for each part, computed again for each sum."""
 
     def __init__(self, parts: TableInParts, function: Callable[[Part], Any]):
         self.parts, self.function = parts, function
 
     def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
-        """The sum of ``function`` over what was made of the parts."""
+        """The sum of ``function`` over these results."""
         return self.parts.sum(partial(_composed, function, self.function), description)
 
 
@@ -114,12 +114,12 @@ class HeldTable(TableInParts):
         def group_sum(starts):
             return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
 
-        with threadpool_limits(1, "blas") if thread_count() > 1 else nullcontext():  # the parts have the cores
+        with threadpool_limits(1, "blas") if thread_count() > 1 else nullcontext():  # the parts use the cores
             return reduce(add, run_tasks(group_sum, groups, description))
 
 
 class StreamedTable(TableInParts):
-    """Batches that are read again and again.
+    """Batches that are read as often as needed.
 
     Parameters
     ----------

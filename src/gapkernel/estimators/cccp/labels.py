@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_y, check_consistent_length, column_or_1d
 
-from gapkernel.tables import Table, read_classes
+from gapkernel.tables import Table, names_of, read_classes
 
 UNOBSERVED = -1
 
@@ -56,11 +56,8 @@ def _candidate_matrix(y) -> CandidateLabels | None:
         if np.isin(values, (0, 1)).all():
             raise ValueError("y is a matrix of the numbers 0 and 1. To name possible classes, pass a boolean matrix.")
         return None
-    classes = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(values.shape[1])
+    classes = np.asarray(names_of(y) or range(values.shape[1]))
     names, first = np.unique(classes, return_index=True)
-    if len(names) < len(classes):
-        twice = next(c for i, c in enumerate(classes.tolist()) if c in classes.tolist()[:i])
-        raise ValueError(f"Two columns of y have the name {twice!r}; each class needs one column.")
     return CandidateLabels(names, values[:, first])  # classes_ is sorted in all classifiers
 
 

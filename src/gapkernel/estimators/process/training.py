@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from gapkernel.estimators.base import Training
-from gapkernel.tables import Table, read_labelled
+from gapkernel.tables import Table, missing_in, read_labelled
 
 HELD_OUT = 0.25
 """Share of the rows that split conformal calibration keeps for itself."""
@@ -66,7 +66,7 @@ def process_training(table: Table, y: np.ndarray, alpha, split: bool, random_sta
 
 def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tuple[Table, np.ndarray]:
     """The checked table, and the targets with NaN where there is none."""
-    missing = np.zeros(0, bool) if y is None else _missing(y)
+    missing = np.zeros(0, bool) if y is None else missing_in(y)
     if missing.any():
         if not unlabelled:
             raise ValueError(
@@ -81,16 +81,6 @@ def read_targets(estimator, X, y, unlabelled: bool, categorical_features) -> tup
     if missing.any():
         y[missing] = np.nan
     return table, y
-
-
-def _missing(y) -> np.ndarray:
-    """True where there is no target: NaN, None and pd.NA."""
-    values = np.asarray(y.isna() if hasattr(y, "isna") else y).ravel()
-    if values.dtype.kind == "b":
-        return values if hasattr(y, "isna") else np.zeros(len(values), bool)
-    if values.dtype == object:
-        return np.array([value is None or value != value for value in values], dtype=bool)
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, bool)
 
 
 def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
