@@ -131,7 +131,8 @@ def test_an_indicator_counts_what_is_missing():
     X = random.standard_normal((120, 2))
     y = random.integers(0, 2, 120)
     X[y == 1, 1] = np.nan
-    told = gk.GaussianProcessClassifier(indicator=True, length_scale=1.0, length_scale_bounds="fixed").fit(X, y).predict_proba([[0.0, np.nan], [0.0, 0.0]])[:, 1]
+    model = gk.GaussianProcessClassifier(indicator=True, length_scale=1.0, length_scale_bounds="fixed").fit(X, y)
+    told = model.predict_proba([[0.0, np.nan], [0.0, 0.0]])[:, 1]
     assert told[0] > 0.8 > 0.2 > told[1]
 
 

@@ -1,7 +1,7 @@
 """Weighted sums of the covariances of kernel values with complete points, over the gaps of new rows.
 
-For points z, z' and a row x of law N(m, S), in the directions of S's eigenvectors on the gaps (variances l_r, e = z - m)
-and with the observed columns o, E k(z, x) k(z', x) is
+For points z, z' and a row x of law N(m, S), in the directions of S's eigenvectors on the gaps (variances l_r, and
+e = z - m) and with the observed columns o, E k(z, x) k(z', x) is
 
     exp(-gamma (|z - m|_o^2 + |z' - m|_o^2 + |e|^2 + |e'|^2) + gamma^2 sum_r 2 l_r (e_r + e'_r)^2 / (1 + 4 gamma l_r))
 

@@ -56,7 +56,7 @@ MEMBERS: dict[str, Member] = {
 }
 """The members by name, in the order in which they are tried."""
 
-LARGE = (FourierMember("fourier"), FourierMember("fourier, indicator", indicator=True))
+LARGE = (FourierMember("fourier"), FourierMember("fourier, rbf", "rbf"))
 """The members for more than ``n_exact`` rows, beside the trees."""
 
 

@@ -90,7 +90,14 @@ class KernelMember(Member):
 
 
 def _best(search: Search, candidates: list[dict], method: str, score: Callable) -> tuple[dict[str, Any], np.ndarray]:
-    answers = search.predictions(candidates, method)
+    n_classes = len(search.all_rows.training.classes) if method == "decision_function" else 0
+
+    def judge(model, X, y, weight):
+        return all_scores(model, getattr(model, method)(X), n_classes)
+
+    by_split = search.results(candidates, judge)
+    order = np.argsort(np.concatenate([test for _, test in search.splits]))
+    answers = [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
     place = int(np.argmax([score(raw, method) for raw in answers]))
     return candidates[place], answers[place]
 
@@ -199,21 +206,20 @@ class FourierMember(Member):
     Attributes
     ----------
     name : str
-    indicator : bool
-        Whether a kernel on the gaps multiplies the other one.
+    kernel : str
+        "genrbf" or "rbf".
     """
 
     name: str
-    indicator: bool = False
+    kernel: str = "genrbf"
 
     def suits(self, problem: Problem) -> bool:
-        return not self.indicator or bool(problem.table.missing.any())
+        return self.kernel == "genrbf" or bool(problem.table.missing.any())
 
     def tried(self, problem: Problem, score: Score) -> Tried:
         kind = FourierClassifier(loss="log_loss") if problem.n_classes else FourierRegressor()
         method = "predict_proba" if problem.n_classes else "predict"
-        gaps = Missingness(GAP_WIDTHS[0]) if self.indicator else False
-        kind.set_params(n_components=N_FEATURES, random_state=problem.seed, indicator=gaps)
+        kind.set_params(kernel=self.kernel, n_components=N_FEATURES, random_state=problem.seed)
 
         def answers(estimator, table, y, weight, new):
             model = clone(estimator).fit(table, y, **_weighted(estimator, weight))
@@ -228,7 +234,7 @@ class FourierMember(Member):
         estimator = clone(kind).set_params(**best)
         raw = problem.out_of_fold(problem.table, partial(answers, estimator))
         fit = partial(estimator.fit, problem.table, problem.y, **_weighted(estimator, problem.weight))
-        return Tried(self.name, {**best, "indicator": gaps}, raw, "law", method, fit)
+        return Tried(self.name, {**best, "kernel": self.kernel}, raw, "law", method, fit)
 
 
 @dataclass(frozen=True)
@@ -307,6 +313,16 @@ def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:
         return probabilities
     out = np.zeros((len(probabilities), n_classes))
     out[:, model.classes_] = probabilities
+    return out
+
+
+def all_scores(model, scores: np.ndarray, n_classes: int) -> np.ndarray:
+    """Decision values with a column for each class of more than two; a class that the model has not seen is last."""
+    if n_classes <= 2 or scores.shape[1:] == (n_classes,):
+        return scores
+    seen = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    out = np.repeat(seen.min(axis=1, keepdims=True) - 1.0, n_classes, axis=1)
+    out[:, model.classes_] = seen
     return out
 
 

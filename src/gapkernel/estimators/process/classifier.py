@@ -232,9 +232,9 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "density_")
-        left_out = [process.left_out() for process in self.processes_]
-        mean = np.column_stack([p.evidence.offset + mean for p, (mean, _) in zip(self.processes_, left_out, strict=True)])
-        return self._probabilities(mean, np.column_stack([variance for _, variance in left_out]))
+        means, variances = zip(*(process.left_out() for process in self.processes_), strict=True)
+        offsets = np.array([process.evidence.offset for process in self.processes_])
+        return self._probabilities(offsets + np.column_stack(means), np.column_stack(variances))
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False):
         """Approximate log probability of the training classes.
@@ -277,7 +277,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         for code in range(n_classes) if n_classes > 2 else [1]:
             classes = (training.y == code).astype(np.float64)
             offset = 0.0 if self.prior == "even" else float(logit(np.average(classes, weights=weight)))
-            evidence = ClassEvidence(rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset)
+            likelihood = {"weight": weight, "max_iter": self.max_iter_predict, "offset": offset}
+            evidence = ClassEvidence(rows, classes, **scaling, **likelihood)
             processes.append(self._fitted_process(evidence, scale, n_columns, random))
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.zeros(len(processes)))

@@ -1,0 +1,324 @@
+"""The estimators nobody has to choose: what they promise of members, weights, probabilities, sets and intervals."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import log_loss
+from strategies import punch
+
+import gapkernel as gk
+from gapkernel.estimators.gap.columns import code_columns, preparation
+from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
+from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
+from gapkernel.tables import read_table
+
+FEW = ["process", "genrbf"]
+
+
+def problem(n=120, rate=0.2, seed=0, n_classes=2):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * random.standard_normal(n), [0.3, 1.2][: n_classes - 1])
+    frame = pd.DataFrame(punch(random, X, rate), columns=list("abcd"))
+    frame["kind"] = pd.Categorical(np.where(random.random(n) < rate, None, random.choice(["u", "v"], n)))
+    return frame, np.array(["no", "yes", "perhaps"])[y]
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    X, y = problem()
+    return gk.GapClassifier(random_state=0).fit(X, y)
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def test_members_are_listed_with_their_scores_and_weights(classifier):
+    names = [row.member for row in classifier.members_]
+    assert {"process", "process, shrunk", "genrbf", "ehk", "ehk, levels", "trees"} <= set(names)
+    scores = [row.score for row in classifier.members_]
+    assert scores == sorted(scores, reverse=True)
+    weights = np.array([row.weight for row in classifier.members_])
+    assert_allclose(weights.sum(), 1.0)
+    assert_allclose(np.sort(weights[weights > 0]), np.sort(classifier.weights_))
+    assert "process" in repr(classifier.members_)
+
+
+def test_the_combination_is_the_weighted_mean_of_its_members(classifier):
+    X, _ = problem(seed=1)
+    table = classifier.preparation_(read_table(classifier, X, reset=False, schema=classifier.schema_))
+    answers = [member.answers(table) for member in classifier.fitted_]
+    chances = classifier.predict_proba(X)
+    assert_allclose(chances, np.tensordot(classifier.weights_, answers, axes=1))
+    assert_allclose(chances.sum(axis=1), 1.0)
+    assert_array_equal(classifier.predict(X), classifier.classes_[chances.argmax(axis=1)])
+
+
+def test_the_combination_beats_its_members_out_of_fold(classifier):
+    """A mixture half way to the best one is at least as good as the mean of the members' scores."""
+    used = [row.score for row in classifier.members_ if row.weight]
+    assert classifier.cv_score_ > np.mean(used)
+
+
+def test_columns_say_what_they_were_taken_for(classifier):
+    kinds = {column.name: column.kind for column in classifier.columns_}
+    assert kinds == {"a": "number", "b": "number", "c": "number", "d": "number", "kind": "category"}
+
+
+# --- laws of a prediction -------------------------------------------------------------------------
+
+
+def test_a_row_does_not_depend_on_its_batch(classifier):
+    X, _ = problem(seed=2)
+    alone = np.vstack([classifier.predict_proba(X.iloc[[k]]) for k in range(5)])
+    assert_allclose(classifier.predict_proba(X)[:5], alone, atol=1e-9)
+
+
+def test_threads_and_copies_change_nothing():
+    X, y = problem(n=70)
+    model = gk.GapClassifier(members=[*FEW, "ehk, indicator"], random_state=3)
+    with gk.config_context(n_threads=1):
+        one = model.fit(X, y).predict_proba(X)
+    with gk.config_context(n_threads=2):
+        two = model.fit(X, y)
+    assert_array_equal(two.predict_proba(X), one)
+    assert_array_equal(pickle.loads(pickle.dumps(two)).predict_proba(X), one)
+
+
+def test_scales_and_offsets_of_the_columns_do_not_matter():
+    X, y = problem(n=70)
+    moved = X.assign(a=1e6 * X["a"] - 3e7, b=1e-6 * X["b"])
+    here, there = (gk.GapClassifier(members=FEW, random_state=0).fit(table, y) for table in (X, moved))
+    assert_allclose(here.predict_proba(X), there.predict_proba(moved), atol=1e-4)
+
+
+def test_several_classes():
+    X, y = problem(n=150, n_classes=3)
+    model = gk.GapClassifier(members=["process", "genrbf", "trees, small"], random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (150, 3)
+    new, truth = problem(n=300, n_classes=3, seed=5)
+    assert log_loss(truth, model.predict_proba(new), labels=model.classes_) < 1.05
+
+
+def test_weights_are_repeated_rows_for_the_share_of_classes():
+    X, y = problem(n=80)
+    heavy = np.where(y == "yes", 4.0, 1.0)
+    plain, weighted = (
+        gk.GapClassifier(members=FEW, random_state=0).fit(X, y, sample_weight=w).predict_proba(X)[:, 1].mean()
+        for w in (None, heavy)
+    )
+    balanced = gk.GapClassifier(members=FEW, random_state=0, class_weight={"yes": 4.0, "no": 1.0}).fit(X, y)
+    assert weighted > plain + 0.1
+    assert_allclose(balanced.predict_proba(X)[:, 1].mean(), weighted, atol=1e-9)
+
+
+# --- sets and intervals ---------------------------------------------------------------------------
+
+
+def test_sets_hold_the_class_as_often_as_they_say():
+    X, y = problem(n=200)
+    new, truth = problem(n=2000, seed=7)
+    model = gk.GapClassifier(members=FEW, random_state=0).fit(X, y)
+    for coverage in (0.8, 0.95):
+        sets = model.predict_set(new, coverage=coverage)
+        assert sets.dtype == bool
+        assert sets.shape == (2000, 2)
+        held = sets[np.arange(2000), np.searchsorted(model.classes_, truth)].mean()
+        assert abs(held - coverage) < 0.05
+
+
+def test_intervals_hold_the_target_as_often_as_they_say():
+    random = np.random.default_rng(0)
+
+    def drawn(n):
+        X = random.standard_normal((n, 3))
+        return punch(random, X, 0.3), X @ [1.0, 1.0, 0.5] + 0.3 * random.standard_normal(n)
+
+    model = gk.GapRegressor(members=FEW, random_state=0).fit(*drawn(250))
+    new, truth = drawn(2000)
+    intervals = model.predict_interval(new, coverage=0.9)
+    held = ((intervals[:, 0] <= truth) & (truth <= intervals[:, 1])).mean()
+    assert intervals.shape == (2000, 2)
+    assert abs(held - 0.9) < 0.04
+    width = np.diff(intervals, axis=1).ravel()
+    assert width[np.isnan(new).sum(axis=1) == 3].mean() > 2 * width[np.isnan(new).sum(axis=1) == 0].mean()
+
+
+def test_the_target_of_a_regression_has_any_units():
+    X, _ = problem(n=90)
+    y = np.nan_to_num(X["a"].to_numpy()) + 0.1 * np.random.default_rng(0).standard_normal(90)
+    here = gk.GapRegressor(members=FEW, random_state=0).fit(X, y)
+    there = gk.GapRegressor(members=FEW, random_state=0).fit(X, 1e5 + 1e3 * y)
+    assert_allclose(1e5 + 1e3 * here.predict(X), there.predict(X), rtol=1e-6)
+    assert_allclose(1e3 * here.cv_score_, there.cv_score_, rtol=1e-4)
+
+
+# --- members of one's own, limits, odd tables -----------------------------------------------------
+
+
+def test_members_may_be_any_estimator():
+    X, y = problem(n=60)
+    model = gk.GapClassifier(members=["genrbf", HistGradientBoostingClassifier(max_iter=5)], random_state=0).fit(X, y)
+    assert {row.member for row in model.members_} == {"genrbf", "HistGradientBoostingClassifier"}
+
+
+def test_a_member_that_is_clearly_worse_has_no_weight():
+    X, y = problem(n=200)
+    model = gk.GapClassifier(members=["process", DummyClassifier(strategy="uniform")], random_state=0).fit(X, y)
+    assert {row.member: row.weight for row in model.members_}["DummyClassifier"] == 0.0
+
+
+def test_a_time_limit_stops_after_the_member_at_work():
+    X, y = problem(n=60)
+    model = gk.GapClassifier(time_limit=1e-9, random_state=0).fit(X, y)
+    assert [row.member for row in model.members_] == ["process"]
+
+
+def test_any_score_can_choose_the_settings():
+    X, y = problem(n=60)
+    model = gk.GapClassifier(members=["genrbf"], scoring="roc_auc", random_state=0).fit(X, y)
+    assert 0.5 < model.cv_score_ <= 1.0
+
+
+def test_many_rows_change_to_random_features():
+    X, y = problem(n=300)
+    model = gk.GapClassifier(n_exact=200, random_state=0).fit(X, y)
+    assert {row.member for row in model.members_} >= {"fourier", "trees"}
+    assert "process" not in {row.member for row in model.members_}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"members": []}, "members is empty"),
+        ({"members": ["forest"]}, "there is no member 'forest'. The members are process"),
+        ({"members": [LinearRegression()]}, "neither the name of a member nor a classifier"),
+        ({"time_limit": -1.0}, "'time_limit' parameter of GapClassifier must be"),
+        ({"cv": [([0], [1])]}, "cv must test every row once"),
+    ],
+)
+def test_bad_parameters_are_named(options, message):
+    X, y = problem(n=40)
+    model = gk.GapClassifier(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "fitted_")
+
+
+def test_odd_columns_are_left_out_and_said():
+    X, y = problem(n=60)
+    X = X.assign(empty=np.nan, same=1.0, number=np.arange(60.0), label=[f"row {k}" for k in range(60)])
+    model = gk.GapClassifier(members=FEW, random_state=0).fit(X, y)
+    left_out = {column.name: column.reason for column in model.columns_ if column.kind == "left out"}
+    assert set(left_out) == {"empty", "same", "number", "label"}
+    assert "identifier" in left_out["label"]
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (40, 60)])
+def test_few_rows_and_many_columns(n, d):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, d))
+    y = (X[:, 0] > 0).astype(int)
+    model = gk.GapClassifier(random_state=0).fit(punch(random, X, 0.2), y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_class_with_one_row_is_no_obstacle():
+    X, y = problem(n=60)
+    y[0] = "once"
+    model = gk.GapClassifier(members=["process", "genrbf", "trees, small"], random_state=0).fit(X, y)
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+# --- the pieces -----------------------------------------------------------------------------------
+
+
+def test_whole_numbers_of_few_values_may_be_codes():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 4, 80), random.integers(0, 2, 80), random.standard_normal(80)]).astype(
+        float
+    )
+    table = read_table(gk.SVC(), X, reset=True)
+    codes = code_columns(table)
+    assert_array_equal(codes, [True, False, False])
+    prepared = preparation(table, codes)(table)
+    assert_array_equal(prepared.schema.categorical, [True, False, False])
+    assert_allclose(prepared.values[:, 2].std(), 1.0)
+
+
+def test_a_code_without_an_order_is_found_to_be_a_category():
+    random = np.random.default_rng(0)
+    kind = random.integers(0, 6, 200).astype(float)
+    y = np.isin(kind, [0, 3, 4]).astype(int)
+    model = gk.GapClassifier(members=FEW, random_state=0).fit(np.column_stack([kind, random.random(200)]), y)
+    assert model.columns_[0].kind == "category"
+
+
+def test_gaps_of_categories_become_levels():
+    X, _ = problem(n=60)
+    table = read_table(gk.SVC(), X, reset=True)
+    view = gaps_as_levels(table)
+    assert not view(table).missing[:, 4].any()
+    assert_array_equal(view(table).missing[:, :4], table.missing[:, :4])
+    assert gaps_as_levels(view(table)) is None
+
+
+def test_offsets_of_sources_are_taken_out_and_noise_is_not():
+    random = np.random.default_rng(0)
+    source = random.integers(0, 3, 600)
+    X = random.standard_normal((600, 4))
+    X[source == 1, 0] += 3.0  # a shifted source
+    X[np.arange(600), source + 1] = np.nan  # whose pattern gives it away
+    view = without_offsets(read_table(gk.SVC(), X, reset=True))
+    moved = view(read_table(gk.SVC(), X, reset=True)).values
+    means = [moved[source == k, 0].mean() for k in range(3)]
+    assert np.ptp(means) < 0.1
+    assert np.abs(moved[:, 3] - X[:, 3])[source != 2].max() < 0.2
+    scattered = punch(random, random.standard_normal((600, 12)), 0.5)
+    assert without_offsets(read_table(gk.SVC(), scattered, reset=True)) is None
+
+
+def test_weights_of_a_mixture_find_the_right_share():
+    random = np.random.default_rng(0)
+    truth = random.random(20_000) < 0.5
+    first = np.where(
+        truth, 0.9, 0.2
+    )  # the density of a row under each member, rows drawn with share 0.7 from the first
+    second = np.where(truth, 0.1, 0.8)
+    from_first = random.random(20_000) < 0.7
+    seen = np.where(from_first, random.random(20_000) < 0.9, random.random(20_000) < 0.1)
+    chances = np.column_stack([np.where(seen, 0.9, 0.1), np.where(seen, 0.1, 0.9)])
+    assert_allclose(mixture_weights(chances, None), [0.7, 0.3], atol=0.02)
+    assert first.shape == second.shape
+
+
+def test_weights_of_a_mean_are_least_squares():
+    random = np.random.default_rng(0)
+    y = random.standard_normal(500)
+    values = y[:, None] + random.standard_normal((500, 2)) * [1.0, 2.0]
+    weights = mean_weights(values, y, None)
+    assert_allclose(weights.sum(), 1.0)
+    assert_allclose(weights, [0.8, 0.2], atol=0.06)
+
+
+def test_clear_losers_are_left_out():
+    random = np.random.default_rng(0)
+    losses = random.random((100, 3)) + [0.0, 0.01, 5.0]
+    weights = combined_weights(losses, None, lambda kept: np.eye(len(kept))[0])
+    assert_allclose(weights, [0.75, 0.25, 0.0])
+
+
+def test_scores_become_the_probabilities_they_promise():
+    random = np.random.default_rng(0)
+    scores = random.standard_normal((5000, 1))
+    y = (random.random(5000) < 1 / (1 + np.exp(-2 * scores[:, 0]))).astype(int)
+    assert_allclose(sigmoid(scores, y, None).slope[0, 1], 2.0, rtol=0.1)
+    bold = np.log(np.column_stack([1 / (1 + np.exp(4 * scores)), 1 / (1 + np.exp(-4 * scores))]))
+    assert_allclose(tempered(bold, y, None).slope[0, 0], 0.5, rtol=0.1)
