@@ -37,7 +37,8 @@ def cones_on_columns(rows: Rows, covariance: str, radius: np.ndarray, width: int
     own covariance, shared by rows with the same one."""
     if covariance == "identity":
         return Cones([sparse.eye_array(rows.n_features, width)], np.where(rows.complete, -1, 0), radius)
-    factors, group = [], np.full(len(rows), -1)
+    factors: list[sparse.csr_array] = []
+    group = np.full(len(rows), -1)
     for members, gaps, block in rows.by_pattern():
         root = np.diag(np.sqrt(block.diagonal())) if covariance == "variance" else low_rank_root(block, 0.0)
         selection = sparse.csr_array((np.ones(len(gaps)), (np.arange(len(gaps)), gaps)), shape=(len(gaps), width))

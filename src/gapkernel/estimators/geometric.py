@@ -226,7 +226,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
 
     def _alternate(self, values, seen, targets, weight, columns):
         """Solve by SVMs: the alternating scheme, or one round of it."""
-        gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else self.gamma
+        gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else float(self.gamma)
         kernel = ObservedColumnsKernel(self.kernel, gamma, self.coef0, self.degree)
         column_scales = np.ones(values.shape[1])
         if self.method == "average" and self.norm == "mean":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -176,7 +176,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     class_weight: dict | str | None = None
     tol: float = 1e-10
     max_iter: int = 200
-    max_rows: int | str = "auto"
+    max_rows: Any = "auto"
     verbose: bool = False
 
     _target = "classes"
@@ -200,11 +200,10 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         return RobustTraining(**vars(training), tau=tau[training.kept])
 
     def _solver(self, training: Training) -> ConeSolver:
-        form = self._form(len(training.table))
-        options = {"C": self.C, "tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
-        return ConeSolver(on_rows=form == "kernel", **options)
+        on_rows = self._form(len(training.table)) == "kernel"
+        return ConeSolver(on_rows, C=self.C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
 
-    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> RobustSVC:
+    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> Self:  # type: ignore[override]
         kernel, rows = laws.kernel, laws.rows
         if solver.on_rows:
             matrix = kernel.gram(self._points(rows))
@@ -212,13 +211,13 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         else:
             matrix = primal_features(rows, expected=self.mean == "expected")
             cones = cones_on_columns(rows, self.covariance, training.tau, matrix.shape[1])
-        costs = compute_sample_weight(self.class_weight, training.classes[training.y])
+        costs = compute_sample_weight(self.class_weight, np.take(training.classes, training.y))  # type: ignore[arg-type]
         costs = costs if training.weight is None else costs * training.weight
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
         self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
         return self._keep(training, laws._replace(rows=self._points(rows)), solution)
 
-    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> RobustSVC:
+    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> Self:  # type: ignore[override]
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
@@ -247,7 +246,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         if self.mean == "expected":
             return rows
         certain = GaussianRows.certain(rows.means)
-        return MaskedRows(certain, rows.missing) if self.indicator else certain
+        return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -37,8 +37,8 @@ class FourierModel(SampledDensity):
         **FourierFeatures._parameter_constraints,
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
     }
-    _check_targets: ClassVar[Callable[[Any], np.ndarray]]
-    _sums_of: ClassVar[Callable[[np.ndarray, np.ndarray, np.ndarray], Sums]]
+    _check_targets: ClassVar[Callable[..., np.ndarray]]
+    _sums_of: ClassVar[Callable[..., Sums]]
 
     def _solve(self, features: FourierFeatures, sums: Sums, parts: TableInParts | None = None) -> Self:
         """Find the coefficients, and keep everything."""
