@@ -26,8 +26,8 @@ def cones_on_rows(kernel: Kernel, rows: Rows, covariance: str, radius: np.ndarra
             factors = [_column_root(column) for column in kernel.column_covariances(rows)]
     except NotImplementedError as error:
         raise ValueError(
-            f"{error} With covariance={covariance!r} use kernel 'rbf', 'genrbf' or 'linear'; "
-            f"covariance='identity' takes any kernel."
+            f"{error} Use kernel 'rbf', 'genrbf' or 'linear' with covariance={covariance!r}, or covariance='identity', "
+            f"which takes any kernel."
         ) from error
     return Cones(factors, np.arange(n), radius)
 

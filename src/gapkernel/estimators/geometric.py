@@ -152,7 +152,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "floor": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_jobs": [Integral, None],

@@ -214,7 +214,6 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         "n_completions": [WHOLE],
         "sampling": [StrOptions({"sobol", "random"})],
         "density": [StrOptions({"auto"}), Density],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "n_basis": [WHOLE, None],
         "basis_tol": [AT_LEAST_ZERO],

@@ -44,7 +44,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         "imputer": [HasMethods(["fit", "transform"]), None],
         "pooling": [StrOptions({"stack", "average", "vote", "kernel"})],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
