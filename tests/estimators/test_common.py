@@ -9,10 +9,15 @@ from strategies import LIBSVM
 
 import gapkernel as gk
 
+MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]
+LIBSVM_ESTIMATORS = [gk.SVC, gk.SVR, gk.OneClassSVM]
+ONE_COLUMN_A_ROW = (
+    "its columns are the training rows, so a repeated row is a repeated column, and a row of weight 0 a column; "
+    "see test_weights_in_features_are_repeated_rows"
+)
 EXEMPTIONS = {
-    gk.SVC: {"check_sample_weight_equivalence_on_dense_data": LIBSVM},
-    gk.SVR: {"check_sample_weight_equivalence_on_dense_data": LIBSVM},
-    gk.OneClassSVM: {"check_sample_weight_equivalence_on_dense_data": LIBSVM},
+    **{estimator: {"check_sample_weight_equivalence_on_dense_data": LIBSVM} for estimator in LIBSVM_ESTIMATORS},
+    gk.Gram: {"check_sample_weight_equivalence_on_dense_data": ONE_COLUMN_A_ROW},
 }
 
 
@@ -42,12 +47,9 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", EXEMPTIONS, ids=lambda e: e.__name__)
+@pytest.mark.parametrize("estimator", LIBSVM_ESTIMATORS, ids=lambda e: e.__name__)
 def test_the_exempted_check_passes_with_a_small_tolerance(estimator):
     check_sample_weight_equivalence_on_dense_data(estimator.__name__, estimator(tol=1e-12))
-
-
-MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda m: type(m).__name__)
@@ -64,3 +66,20 @@ def test_weights_are_repeated_rows(machine, gap_rate):
     repeated = clone(machine).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     verb = "predict" if isinstance(machine, gk.SVR | gk.KernelRidge) else "decision_function"
     assert_allclose(getattr(weighted, verb)(X), getattr(repeated, verb)(X), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["genrbf", "rbf"])
+@pytest.mark.parametrize("features", [gk.Gram(), gk.Nystroem(1000, random_state=0)], ids=lambda f: type(f).__name__)
+def test_weights_in_features_are_repeated_rows(features, kernel):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 3))
+    X[random.random(X.shape) < 0.2] = np.nan
+    weight = random.integers(1, 4, 30)
+    density = gk.density.Gaussian(ridge=1e-3, tol=1e-13, max_iter=10_000)
+    features = clone(features).set_params(density=density, kernel=kernel, gamma=0.3)
+    weighted = clone(features).fit(X, sample_weight=weight).transform(X)
+    repeated = clone(features).fit(np.repeat(X, weight, axis=0)).transform(X)
+    if isinstance(features, gk.Gram):
+        assert_allclose(np.repeat(weighted, weight, axis=1), repeated, rtol=1e-6, atol=1e-8)
+    else:  # every row is a landmark, so the features give the kernel itself
+        assert_allclose(weighted @ weighted.T, repeated @ repeated.T, rtol=1e-6, atol=1e-8)

@@ -239,7 +239,7 @@ def test_data_is_never_written_to():
             "'loss' parameter .* must be a str among",
         ),
         (lambda X, y: FourierClassifier().fit(X, np.zeros(len(X))), "one class only"),
-        (lambda X, y: FourierClassifier().fit(gk.batches(X)), "needs targets"),
+        (lambda X, y: FourierClassifier().fit(gk.batches(X)), "requires y to be passed"),
         (lambda X, y: FourierClassifier().fit(gk.batches(X, y), y), "bring their own targets"),
         (lambda X, y: FourierClassifier().fit(gk.batches(lambda: iter([]))), "the batches hold no row"),
         (lambda X, y: FourierRegressor().fit(gk.batches(X, np.full(len(X), np.nan))), "NaN"),

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, over the features and the linear machines on them."""
+"""scikit-learn's own checks, over the features and the linear models on them."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -15,6 +15,13 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+LANDMARKS = (
+    "landmarks are drawn by the places of the rows, which repeated rows change; with every row a landmark weights are "
+    "repeated rows, see test_common.test_weights_in_features_are_repeated_rows"
+)
+EXEMPTIONS = {gk.Nystroem: {"check_sample_weight_equivalence_on_dense_data": LANDMARKS}}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXEMPTIONS.get(type(estimator), {}))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

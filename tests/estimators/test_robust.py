@@ -288,7 +288,7 @@ def test_a_size_that_would_not_finish_is_refused_first(covariance):
         ({"C": 0.0}, "'C' parameter of RobustSVC must be a float in the range"),
         ({"max_iter": 0}, "'max_iter' parameter of RobustSVC must be an int in the range"),
         ({"max_rows": "many"}, "'max_rows' parameter of RobustSVC must be"),
-        ({"kernel": Karma()}, "covariance='identity' takes any kernel"),
+        ({"kernel": Karma()}, "covariance='identity', which takes any kernel"),
         ({"kernel": "cubic"}, "kernel must be one of"),
     ],
 )

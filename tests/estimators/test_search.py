@@ -412,3 +412,13 @@ def test_what_cannot_be_searched_is_refused():
         search.scores([{"categorical_features": [0]}], check_scoring(gk.SVC()))
     with pytest.raises(ValueError, match="'C'"):
         search.scores([{"C": 1.0}, {"C": -1.0}], check_scoring(gk.SVC()))
+
+
+def test_a_search_shows_its_progress_only_if_asked(capfd, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # the bar is for terminals
+    X, y, _ = problem()
+    quiet = gk.SVCCV(**GRID, cv=2).fit(X, y)
+    assert not "".join(capfd.readouterr())
+    shown = gk.SVCCV(**GRID, cv=2, verbose=True).fit(X, y)
+    assert "Choosing the settings" in capfd.readouterr().err
+    assert shown.best_params_ == quiet.best_params_

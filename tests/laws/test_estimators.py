@@ -268,3 +268,27 @@ def test_a_fit_that_fails_leaves_nothing_half_fitted(name):
     assert not learned
     with pytest.raises(NotFittedError):
         answer(name, estimator, X)
+
+
+ON_KERNELS = [gk.SVC(), gk.KernelRidge(), gk.RobustSVC(), gk.FourierFeatures(8), gk.Nystroem(8)]
+KERNELS = ["linear", "ehk", "karma", gk.kernels.AnisotropicRBF(), gk.kernels.GenRBF(metric="mahalanobis")]
+DENSITIES = [gk.density.GaussianMixture(2), gk.density.Marginals(), gk.density.FactorAnalysis(1)]
+
+
+@pytest.mark.parametrize("estimator", ON_KERNELS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("density", ["auto", *DENSITIES], ids=str)
+def test_every_kernel_and_density_is_taken_or_refused_by_name(estimator, kernel, density):
+    X, y = problem("SVC")
+    y = (y == "ant").astype(int)
+    model = clone(estimator).set_params(kernel=kernel, density=density)
+    complaint = ""
+    try:
+        model.fit(X, y)
+    except ValueError as error:
+        complaint = str(error)
+    if complaint:
+        assert "Use " in complaint  # what to do instead
+    else:
+        verb = model.transform if hasattr(model, "transform") else model.predict
+        assert np.isfinite(verb(new_rows("SVC"))).all()

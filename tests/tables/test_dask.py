@@ -182,7 +182,7 @@ def test_landmarks_and_features_are_those_of_the_whole():
     ("fit", "complaint"),
     [
         (lambda X, y: gk.FourierClassifier().fit(X, y[:-1]), "X has 240 rows, but y has 239 values"),
-        (lambda X, y: gk.FourierClassifier().fit(X), "needs targets"),
+        (lambda X, y: gk.FourierClassifier().fit(X), "requires y to be passed"),
         (lambda X, y: gk.FourierClassifier().fit(X[:0], y[:0]), "holds no row"),
         (lambda X, y: gk.FourierClassifier(density_samples=None, density=gk.density.JointGaussian()).fit(X, y),
          "JointGaussian cannot be fitted to a table in parts"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -62,18 +62,20 @@ class Laws(NamedTuple):
     rows: Rows
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
     """An estimator with a kernel and a density, which turns rows into laws.
 
-    Parameters ``kernel``, ``gamma``, ``density``, ``categorical_features`` and ``indicator``.
+    The fields of this class and of its subclasses are their parameters: `dataclass` writes ``__init__``, which stores
+    them and does nothing else.
     """
 
-    kernel: Any
-    gamma: Any
-    density: Any
-    categorical_features: Any = None
+    kernel: str | Kernel = "genrbf"
+    gamma: float | str = "scale"
+    density: str | Density = "auto"
+    categorical_features: Any = "from_dtype"
     indicator: bool | Missingness = False
-    density_: Density
+    density_: Density = field(init=False)
 
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
@@ -142,7 +144,8 @@ class KernelMachine(KernelEstimator, ABC):
         self._check_parameters()
         training = self._training(*self._read(X, y, sample_weight))
         solver = self._solver(training)  # refuses wrong parameters before any work is done
-        return self._learn(training, self._fit_laws(training.table, training.weight), solver)
+        laws = self._fit_laws(training.table, training.weight, needs_gram=solver.on_rows)
+        return self._learn(training, laws, solver)
 
     def _check_parameters(self) -> None:
         """Refuse wrong parameters, but for those that the solver, the kernel and the density check."""

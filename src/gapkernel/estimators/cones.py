@@ -26,8 +26,8 @@ def cones_on_rows(kernel: Kernel, rows: Rows, covariance: str, radius: np.ndarra
             factors = [_column_root(column) for column in kernel.column_covariances(rows)]
     except NotImplementedError as error:
         raise ValueError(
-            f"{error} With covariance={covariance!r} use kernel 'rbf', 'genrbf' or 'linear'; "
-            f"covariance='identity' takes any kernel."
+            f"{error} Use kernel 'rbf', 'genrbf' or 'linear' with covariance={covariance!r}, or covariance='identity', "
+            f"which takes any kernel."
         ) from error
     return Cones(factors, np.arange(n), radius)
 
@@ -37,7 +37,8 @@ def cones_on_columns(rows: Rows, covariance: str, radius: np.ndarray, width: int
     own covariance, shared by rows with the same one."""
     if covariance == "identity":
         return Cones([sparse.eye_array(rows.n_features, width)], np.where(rows.complete, -1, 0), radius)
-    factors, group = [], np.full(len(rows), -1)
+    factors: list[sparse.csr_array] = []
+    group = np.full(len(rows), -1)
     for members, gaps, block in rows.by_pattern():
         root = np.diag(np.sqrt(block.diagonal())) if covariance == "variance" else low_rank_root(block, 0.0)
         selection = sparse.csr_array((np.ones(len(gaps)), (np.arange(len(gaps)), gaps)), shape=(len(gaps), width))

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
 from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
-from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     """Classification of rows that lack columns because there is nothing to observe ("geom").
 
     A gap here is not an unknown value: the column does not apply to the row. So nothing is filled in and there is
@@ -121,6 +123,23 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
     array([0, 1])
     """
 
+    C: float = 1.0
+    kernel: str = "linear"
+    degree: float = 3
+    gamma: float | str = "scale"
+    coef0: float = 1.0
+    method: str = "alternating"
+    norm: str = "common"
+    max_iter: int = 5
+    floor: float = 0.1
+    tol: float = 1e-3
+    margin_tol: float = 1e-4
+    categorical_features: Any = "from_dtype"
+    indicator: bool = False
+    class_weight: dict | str | None = None
+    n_jobs: int | None = None
+    verbose: bool | int = False
+
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
@@ -133,49 +152,11 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
         "floor": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        kernel="linear",
-        degree=3,
-        gamma="scale",
-        coef0=1.0,
-        method="alternating",
-        norm="common",
-        max_iter=5,
-        floor=0.1,
-        tol=1e-3,
-        margin_tol=1e-4,
-        categorical_features="from_dtype",
-        indicator=False,
-        class_weight=None,
-        n_jobs=None,
-        verbose=False,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.method = method
-        self.norm = norm
-        self.max_iter = max_iter
-        self.floor = floor
-        self.tol = tol
-        self.margin_tol = margin_tol
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:
         """Find the weights of the columns.
@@ -220,19 +201,8 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
             self.coef_ = np.array([weights @ rows for rows, _, weights in self._fits]) * column_scales
         return self
 
-    def decision_function(self, X) -> np.ndarray:
-        """Signed margin of each row in its own columns.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None, pd.NA and levels unknown at fit mark a column that the row does not have.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes give one value, positive for ``classes_[1]``.
-        """
+    def _values(self, X) -> np.ndarray:
+        """The margin of each row in its own columns, for each output."""
         check_is_fitted(self, "classes_")
         table = read_table(self, X, reset=False, schema=self.schema_)
         values, seen = _zero_filled(self._columns(table))
@@ -246,22 +216,7 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
                 scales = _scales(self._kernel, rows, rows_seen, weights, patterns, floor)
             out[:, k] = np.divide(scores, scales, out=np.zeros(len(table)), where=scales > 0) + self.intercept_[k]
         out[table.missing.all(axis=1)] = self.intercept_
-        return out.ravel() if len(self.classes_) == 2 else out
-
-    def predict(self, X) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None, pd.NA and levels unknown at fit mark a column that the row does not have.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        return self.classes_[(values >= 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        return out
 
     def _columns(self, table: Table) -> np.ndarray:
         """Numbers and 0/1 codes, NaN where the row does not have them, and the indicator."""
@@ -270,7 +225,7 @@ class GeometricMarginSVC(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimat
 
     def _alternate(self, values, seen, targets, weight, columns):
         """Solve by SVMs: the alternating scheme, or one round of it."""
-        gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else self.gamma
+        gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else float(self.gamma)
         kernel = ObservedColumnsKernel(self.kernel, gamma, self.coef0, self.degree)
         column_scales = np.ones(values.shape[1])
         if self.method == "average" and self.norm == "mean":

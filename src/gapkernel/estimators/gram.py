@@ -59,15 +59,6 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     (4, 2)
     """
 
-    def __init__(
-        self, *, kernel="genrbf", gamma="scale", density="auto", categorical_features="from_dtype", indicator=False
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-
     def fit(self, X, y=None, sample_weight=None) -> Gram:
         """Fit density and kernel, and keep the laws of the rows.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ CANDIDATES_PER_LANDMARK = 10
 """Rows among which the pivoted choice looks for each landmark."""
 
 
+@dataclass(eq=False, repr=False)
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity):
     """Features of rows with gaps from their kernel with a few landmark rows.
 
@@ -76,33 +78,14 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
     (4, 3)
     """
 
+    n_components: int = 100
+    _: KW_ONLY
+    sampling: str = "uniform"
+
     _parameter_constraints: ClassVar[dict] = {
         **SampledDensity._parameter_constraints,
         "sampling": [StrOptions({"uniform", "pivoted"})],
     }
-
-    def __init__(
-        self,
-        n_components=100,
-        *,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        density_samples=100_000,
-        sampling="uniform",
-        categorical_features="from_dtype",
-        indicator=False,
-        random_state=None,
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.density_samples = density_samples
-        self.sampling = sampling
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None) -> Nystroem:
         """Fit density and kernel, and choose the landmarks.
@@ -121,7 +104,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
         """
         self._validate_params()
         random = check_random_state(self.random_state)
-        parts = self._parts(X, sample_weight)
+        parts = self._parts(X, None, sample_weight)
         density, kernel, rows = self._fit_sample(parts, random)
         n_rows = min(parts.n_rows, self.density_samples or parts.n_rows)
         n = min(self.n_components, n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from gapkernel.estimators.svm import SupportVectorMachine
 from gapkernel.solvers import libsvm
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """Novelty detection on rows with gaps, at fit and at predict.
 
@@ -82,32 +84,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     array([-1])
     """
 
-    def __init__(
-        self,
-        *,
-        nu=0.5,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
+    nu: float = 0.5
 
     def score_samples(self, X) -> np.ndarray:
         """How ordinary each row is; higher is more ordinary.

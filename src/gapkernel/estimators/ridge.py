@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.kernels import Kernel
 from gapkernel.solvers.base import Solution
 from gapkernel.solvers.ridge import Ridge
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression on rows with gaps, at fit and at predict.
 
@@ -73,27 +76,12 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
     array([2.])
     """
 
+    alpha: Any = 1.0
+    kernel: str | Kernel = "rbf"
+    conformal: bool = False
+
     _target = "numbers"
     _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
-
-    def __init__(
-        self,
-        *,
-        alpha=1.0,
-        kernel="rbf",
-        gamma="scale",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        conformal=False,
-    ):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.conformal = conformal
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.search_cv import RIDGES, ChosenIntervals, SearchCV
+from gapkernel.kernels import Kernel
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV):
     """`KernelRidge` with alpha and gamma chosen by cross-validation, the whole grid at once.
 
@@ -39,6 +44,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
         Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
@@ -83,32 +90,9 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     {'alpha': 0.1, 'gamma': 0.5}
     """
 
+    alphas: Any = RIDGES
+    kernel: str | Kernel = "rbf"
+    conformal: bool = False
+
     _kind = KernelRidge
     _penalty = ("alpha", "alphas")
-
-    def __init__(
-        self,
-        *,
-        alphas=RIDGES,
-        gammas=11,
-        kernel="rbf",
-        density="auto",
-        cv=None,
-        scoring=None,
-        refit=True,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        indicator=False,
-        conformal=False,
-    ):
-        self.alphas = alphas
-        self.gammas = gammas
-        self.kernel = kernel
-        self.density = density
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.conformal = conformal

@@ -5,18 +5,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
-from gapkernel.kernels import ExpectedLinear
+from gapkernel.estimators.one_against_rest import OneAgainstRest
+from gapkernel.kernels import ExpectedLinear, Kernel
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
@@ -32,7 +33,8 @@ class RobustTraining(Training):
     tau: np.ndarray
 
 
-class RobustSVC(ClassifierMixin, KernelMachine):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RobustSVC(OneAgainstRest, KernelMachine):
     """Support vector classification whose margins leave room for what is missing.
 
     The score of a training row with gaps is random. Its margin constraint is asked to hold with room for
@@ -163,6 +165,20 @@ class RobustSVC(ClassifierMixin, KernelMachine):
     ['Solved']
     """
 
+    C: float = 1.0
+    kernel: str | Kernel = "rbf"
+    tau: Any = None
+    kappa: Any = None
+    translation: str = "chebyshev"
+    covariance: str = "variance"
+    mean: str = "expected"
+    form: str = "auto"
+    class_weight: dict | str | None = None
+    tol: float = 1e-10
+    max_iter: int = 200
+    max_rows: Any = "auto"
+    verbose: bool = False
+
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
         **KernelMachine._parameter_constraints,
@@ -178,88 +194,16 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        kernel="rbf",
-        gamma="scale",
-        density="auto",
-        tau=None,
-        kappa=None,
-        translation="chebyshev",
-        covariance="variance",
-        mean="expected",
-        form="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        class_weight=None,
-        tol=1e-10,
-        max_iter=200,
-        max_rows="auto",
-        verbose=False,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.tau = tau
-        self.kappa = kappa
-        self.translation = translation
-        self.covariance = covariance
-        self.mean = mean
-        self.form = form
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_rows = max_rows
-        self.verbose = verbose
-
-    def decision_function(self, X) -> np.ndarray:
-        """Signed distance from the boundary.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes give one value, positive for ``classes_[1]``.
-        """
-        values = self._values(X)
-        return values.ravel() if len(self.classes_) == 2 else values
-
-    def predict(self, X) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        return self.classes_[(values >= 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-
     def _training(self, table: Table, y, weight: np.ndarray | None) -> RobustTraining:
         tau = self._room(len(table))
         training = super()._training(table, y, weight)
         return RobustTraining(**vars(training), tau=tau[training.kept])
 
     def _solver(self, training: Training) -> ConeSolver:
-        form = self._form(len(training.table))
-        options = {"C": self.C, "tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
-        return ConeSolver(on_rows=form == "kernel", **options)
+        on_rows = self._form(len(training.table)) == "kernel"
+        return ConeSolver(on_rows, C=self.C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
 
-    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
-        return super()._fit_laws(table, weight, needs_gram=self._form(len(table)) == "kernel")
-
-    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> RobustSVC:
+    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> Self:  # type: ignore[override]
         kernel, rows = laws.kernel, laws.rows
         if solver.on_rows:
             matrix = kernel.gram(self._points(rows))
@@ -267,13 +211,13 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         else:
             matrix = primal_features(rows, expected=self.mean == "expected")
             cones = cones_on_columns(rows, self.covariance, training.tau, matrix.shape[1])
-        costs = compute_sample_weight(self.class_weight, training.classes[training.y])
+        costs = compute_sample_weight(self.class_weight, np.take(training.classes, training.y))  # type: ignore[arg-type]
         costs = costs if training.weight is None else costs * training.weight
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
         self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
         return self._keep(training, laws._replace(rows=self._points(rows)), solution)
 
-    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> RobustSVC:
+    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> Self:  # type: ignore[override]
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
@@ -302,13 +246,13 @@ class RobustSVC(ClassifierMixin, KernelMachine):
         if self.mean == "expected":
             return rows
         certain = GaussianRows.certain(rows.means)
-        return MaskedRows(certain, rows.missing) if self.indicator else certain
+        return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
     def _values(self, X) -> np.ndarray:
-        rows = self._laws(X)
-        if self.form_ == "primal":
-            return rows.means @ self.coef_.T + self.intercept_
-        return self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
+        check_is_fitted(self, "form_")
+        if self.form_ == "kernel":
+            return super()._values(X)
+        return self._laws(X).means @ self.coef_.T + self.intercept_
 
     def _room(self, n: int) -> np.ndarray:
         """tau for each row, from ``tau`` or ``kappa``."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -17,8 +18,14 @@ from gapkernel.tables.part_by_part import parts_of
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts
 
 
+@dataclass(eq=False, repr=False)
 class SampledDensity(KernelEstimator):
-    """An estimator with parameters ``n_components``, ``density_samples`` and ``random_state`` too."""
+    """An estimator for many rows, with features."""
+
+    n_components: int = 512
+    _: KW_ONLY
+    density_samples: int | None = 100_000
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[dict] = {
         **KernelEstimator._parameter_constraints,
@@ -27,13 +34,18 @@ class SampledDensity(KernelEstimator):
         "random_state": ["random_state"],
     }
 
-    def _parts(self, X, sample_weight) -> TableInParts:
+    def _parts(self, X, y, sample_weight, *, reset: bool = True) -> TableInParts:
         """The table in parts; one in memory is checked at once, others part by part."""
-        parts = parts_of(X, None, sample_weight)
-        if parts is None:
-            table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-            parts = HeldTable(Part(table, None, read_weight(sample_weight, table)))
-        return parts
+        parts = parts_of(X, y, sample_weight)
+        if parts is not None:
+            return parts
+        table = self._read(X) if reset else self._table(X)
+        return HeldTable(self._checked(Part(table, y, sample_weight)))
+
+    @classmethod
+    def _checked(cls, part: Part) -> Part:
+        """A part with its weights checked, and with its targets where there are any."""
+        return Part(part.X, None, read_weight(part.weight, part.X))
 
     def _fit_sample(self, parts: TableInParts, random: np.random.RandomState) -> Laws:
         """Density and kernel from a sample of the rows, and the laws of the sample."""
@@ -41,13 +53,13 @@ class SampledDensity(KernelEstimator):
         if self.density_samples is None and not parts.checked:
             return self._fit_all(parts)
         sample = parts.take(rows)
-        table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
+        table = self._read(sample.X)
         return self._fit_laws(table, read_weight(sample.weight, table), needs_gram=False)
 
     def _fit_all(self, parts: TableInParts) -> Laws:
         """Density from all rows of a table in parts; only some of their laws."""
         sample = parts.take(median_rows(parts.n_rows))
-        table = read_table(self, sample.X, reset=True, categorical_features=self.categorical_features)
+        table = self._read(sample.X)
         kernel = self._kernel()
         density = make_density(self.density, kernel, table.schema, parts.n_rows)
         if not isinstance(density, Gaussian):
@@ -57,6 +69,10 @@ class SampledDensity(KernelEstimator):
             )
         rows = self._condition(density.fit(parts), table)
         return Laws(density, kernel.resolve(density.moments(), rows), rows)
+
+    def _read(self, X) -> Table:
+        """The training rows, checked."""
+        return read_table(self, X, reset=True, categorical_features=self.categorical_features)
 
     def _table(self, X) -> Table:
         """New rows, checked."""

@@ -41,7 +41,7 @@ Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
 
 
 class Shared(NamedTuple):
-    """What the candidates with one density have in common on one split."""
+    """What the candidates with one density have in common on one split; without test rows no ``new_rows``."""
 
     density: Density
     rows: Rows
@@ -265,6 +265,7 @@ class Search:
 def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Kernel], Any, Any]:
     """Kernels that differ by their width only, their Gram matrices, and their matrices from test to training rows."""
     density, rows, new_rows = shared
+    assert new_rows is not None, "only splits are judged, and they have test rows"
     kernels = [estimator._kernel().resolve(density.moments(), rows) for estimator in estimators]
     widths = [width_of(kernel, estimator) for kernel, estimator in zip(kernels, estimators, strict=True)]
     if len(kernels) > 1 and None not in widths:

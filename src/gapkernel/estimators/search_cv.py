@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,10 +13,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.runtime.config import config_context, get_config
+from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals
 from gapkernel.estimators.search import Search, width_of
-from gapkernel.kernels import make_kernel
+from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
@@ -25,15 +29,25 @@ RIDGES = tuple(10.0 ** np.arange(-4, 4))
 """The same span for a ridge, which penalises the other way round."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
     """An estimator that tries every penalty with every width, and answers by the best; a subclass names its kind."""
 
-    gammas: Any
-    best_estimator_: Any
+    gammas: Any = 11
+    kernel: str | Kernel = "genrbf"
+    density: str | Density = "auto"
+    cv: Any = None
+    scoring: Any = None
+    refit: bool = True
+    n_jobs: int | None = None
+    verbose: bool | int = False
+    categorical_features: Any = "from_dtype"
+    indicator: bool | Missingness = False
+    best_estimator_: Any = field(init=False)
 
     _kind: ClassVar[type[KernelMachine]]
     _penalty: ClassVar[tuple[str, str]] = ("C", "Cs")
-    _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"], "n_jobs": [Integral, None], "verbose": ["verbose"]}
 
     def fit(self, X, y, sample_weight=None, groups=None) -> Self:
         """Choose the settings, and fit the estimator with them to all rows.
@@ -53,7 +67,11 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
         self : object
         """
         self._validate_params()
-        settings, known = self.get_params(deep=False), self._kind().get_params(deep=False)
+        with config_context(progress=bool(self.verbose) or get_config().progress):
+            return self._search(X, y, sample_weight, groups)
+
+    def _search(self, X, y, sample_weight, groups) -> Self:
+        settings, known = self.get_params(deep=False), self._kind().get_params(deep=False).keys() - {"verbose"}
         estimator = self._kind(**{name: value for name, value in settings.items() if name in known})
         name, plural = self._penalty
         penalties = np.atleast_1d(settings[plural]).tolist()
@@ -88,14 +106,18 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
         -------
         predictions : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
+        return self._best.predict(X)
 
     @property
     def n_iter_(self):
         """Iterations of the best estimator's solver."""
+        return self._best.n_iter_
+
+    @property
+    def _best(self):
+        """The best estimator, or scikit-learn's error if there is none yet."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.n_iter_
+        return self.best_estimator_
 
     def _widths(self, search: Search) -> dict[str, list]:
         """The parameter that holds the kernel's width, with its candidates; nothing without a width."""
@@ -121,17 +143,15 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
 class ChosenIntervals(ConformalIntervals):
     """The intervals of the estimator that a search chose; the errors are those on the test rows of its splits."""
 
-    best_estimator_: Any
+    _best: Any
 
     @property
     def calibration_(self) -> Calibration | None:  # type: ignore[override]
         """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.calibration_
+        return self._best.calibration_
 
     def gaps(self, X) -> np.ndarray:
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.gaps(X)
+        return self._best.gaps(X)
 
 
 def _results(candidates: list[dict], scores: np.ndarray) -> dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,8 +17,15 @@ from gapkernel.solvers import libsvm
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SupportVectorMachine(KernelMachine):
     """A kernel machine on libsvm, which checks its own parameters."""
+
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    verbose: bool = False
+    max_iter: int = -1
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
@@ -29,6 +37,7 @@ class SupportVectorMachine(KernelMachine):
         return super()._keep(training, laws, solution)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVC(ClassifierMixin, SupportVectorMachine):
     """Support vector classification of rows with gaps, at fit and at predict.
 
@@ -119,45 +128,17 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     array([0, 1])
     """
 
+    C: float = 1.0
+    class_weight: dict | str | None = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
         **KernelMachine._parameter_constraints,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
     }
-
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
@@ -225,6 +206,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         return super()._keep(training, laws, solution)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
@@ -304,39 +286,12 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
     array([2.])
     """
 
+    C: float = 1.0
+    epsilon: float = 0.1
+    conformal: bool = False
+
     _target = "number"
     _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
-
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        epsilon=0.1,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        verbose=False,
-        max_iter=-1,
-        conformal=False,
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.conformal = conformal
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

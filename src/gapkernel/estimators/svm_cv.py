@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
 from gapkernel.estimators.svm import SVC, SVR
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVCCV(ClassifierMixin, SearchCV):
     """`SVC` with C and gamma chosen by cross-validation, the whole grid at once.
 
@@ -41,6 +44,8 @@ class SVCCV(ClassifierMixin, SearchCV):
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
         Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
@@ -100,52 +105,21 @@ class SVCCV(ClassifierMixin, SearchCV):
     {'C': 1, 'gamma': 0.3}
     """
 
-    _kind = SVC
+    Cs: Any = PENALTIES
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    max_iter: int = -1
+    class_weight: dict | str | None = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
 
-    def __init__(
-        self,
-        *,
-        Cs=PENALTIES,
-        gammas=11,
-        kernel="genrbf",
-        density="auto",
-        cv=None,
-        scoring=None,
-        refit=True,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-    ):
-        self.Cs = Cs
-        self.gammas = gammas
-        self.kernel = kernel
-        self.density = density
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
+    _kind = SVC
 
     @property
     def classes_(self) -> np.ndarray:
         """The classes."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.classes_
+        return self._best.classes_
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary of the best estimator.
@@ -159,10 +133,10 @@ class SVCCV(ClassifierMixin, SearchCV):
         values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_class_pairs)
             Two classes give one value, positive for ``classes_[1]``.
         """
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
+        return self._best.decision_function(X)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     """`SVR` with C and gamma chosen by cross-validation, the whole grid at once.
 
@@ -196,6 +170,8 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
         Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
@@ -248,41 +224,12 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     {'C': 10.0, 'gamma': 0.5}
     """
 
-    _kind = SVR
+    Cs: Any = PENALTIES
+    epsilon: float = 0.1
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    max_iter: int = -1
+    conformal: bool = False
 
-    def __init__(
-        self,
-        *,
-        Cs=PENALTIES,
-        gammas=11,
-        epsilon=0.1,
-        kernel="genrbf",
-        density="auto",
-        cv=None,
-        scoring=None,
-        refit=True,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        indicator=False,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=200,
-        max_iter=-1,
-        conformal=False,
-    ):
-        self.Cs = Cs
-        self.gammas = gammas
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.density = density
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.conformal = conformal
+    _kind = SVR

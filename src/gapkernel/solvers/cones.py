@@ -74,6 +74,7 @@ class ConeSolution(Solution):
         Time in clarabel.
     """
 
+    n_iter: np.ndarray
     norm: np.ndarray
     slack: np.ndarray
     objective: np.ndarray

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -31,6 +32,7 @@ POSITIVE, AT_LEAST_ZERO = Interval(Real, 0, None, closed="neither"), Interval(Re
 WHOLE = Interval(Integral, 1, None, closed="left")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     """Classification of rows with missing inputs and missing labels, integrated out inside the model.
 
@@ -176,6 +178,33 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     array([0, 0, 1, 1, 0])
     """
 
+    loss: str = "gp"
+    C: float = 1.0
+    sigma: float | None = None
+    kernel: Any = "rbf"
+    gamma: float | str = "scale"
+    kernel_params: dict | None = None
+    completions: str = "density"
+    n_completions: int = 50
+    sampling: str = "sobol"
+    density: str | Density = "auto"
+    categorical_features: Any = "from_dtype"
+    indicator: bool = False
+    n_basis: int | None = None
+    basis_tol: float = 1e-6
+    basis: str = "auto"
+    fit_intercept: bool = True
+    solver: str = "cccp"
+    transductive: bool = False
+    unlabelled_weight: float = 1.0
+    balance: float = 1.0
+    class_weight: dict | str | None = None
+    single_precision: bool = False
+    tol: float = 1e-5
+    max_iter: int = 200
+    random_state: Any = None
+    verbose: bool | int = False
+
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
         "C": [POSITIVE],
@@ -185,7 +214,6 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         "n_completions": [WHOLE],
         "sampling": [StrOptions({"sobol", "random"})],
         "density": [StrOptions({"auto"}), Density],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "n_basis": [WHOLE, None],
         "basis_tol": [AT_LEAST_ZERO],
@@ -202,63 +230,6 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-
-    def __init__(
-        self,
-        *,
-        loss="gp",
-        C=1.0,
-        sigma=None,
-        kernel="rbf",
-        gamma="scale",
-        kernel_params=None,
-        completions="density",
-        n_completions=50,
-        sampling="sobol",
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        n_basis=None,
-        basis_tol=1e-6,
-        basis="auto",
-        fit_intercept=True,
-        solver="cccp",
-        transductive=False,
-        unlabelled_weight=1.0,
-        balance=1.0,
-        class_weight=None,
-        single_precision=False,
-        tol=1e-5,
-        max_iter=200,
-        random_state=None,
-        verbose=False,
-    ):
-        self.loss = loss
-        self.C = C
-        self.sigma = sigma
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.completions = completions
-        self.n_completions = n_completions
-        self.sampling = sampling
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.n_basis = n_basis
-        self.basis_tol = basis_tol
-        self.basis = basis
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.transductive = transductive
-        self.unlabelled_weight = unlabelled_weight
-        self.balance = balance
-        self.class_weight = class_weight
-        self.single_precision = single_precision
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None) -> CCCPClassifier:
         """Fit the classifier.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.density.atomic_density import AtomicDensity, row_blocks
 from gapkernel.kernels.on_vectors import CompleteKernel
+from gapkernel.rows import AtomRows
 from gapkernel.solvers.cccp.problem import Block
 from gapkernel.tables import Table
 
@@ -44,7 +46,7 @@ def rows_for_basis(
     table: Table, completions: AtomicDensity, basis: str, size: int, indicator: bool, random
 ) -> np.ndarray:
     """The complete rows that basis functions are picked from: complete ones, means of completions, or centres."""
-    complete = ~table.missing.any(axis=1)
+    complete = np.asarray(~table.missing.any(axis=1))
     if basis == "complete" and not complete.any():
         raise ValueError(
             "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
@@ -137,7 +139,7 @@ class FeatureBlocks(Sequence[Block]):
 
     def _compute(self, b) -> Block:
         table = self.table[self.slices[b]]
-        atoms = self.completions.condition(table)
+        atoms = cast(AtomRows, self.completions.condition(table))
         gaps = table.missing[atoms.owner] if self.indicator else np.empty(0)
         values = with_indicator(atoms.values, gaps, self.indicator)
         return Block(self.features(values), atoms.log_weight, atoms.counts)

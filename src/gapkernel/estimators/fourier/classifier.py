@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y
 
 from gapkernel.estimators.fourier.features import FourierFeatures
-from gapkernel.estimators.fourier.model import FourierModel, labelled_features
+from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
+from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.solvers.normal_equations import LOSSES, Slope, Sums, newton, ridge, slope
 from gapkernel.tables import read_classes
 from gapkernel.tables.table_in_parts import Part, TableInParts
 
 
-class FourierClassifier(ClassifierMixin, FourierModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class FourierClassifier(OneAgainstRest, FourierModel):
     """A kernel classifier for any number of rows with gaps: `FourierFeatures` and a linear model.
 
     Time grows linearly with the rows, and memory does not grow with them: the features are made part by part, and only
@@ -98,43 +101,17 @@ class FourierClassifier(ClassifierMixin, FourierModel):
     array([0, 1])
     """
 
+    loss: str = "squared_error"
+    tol: float = 1e-8
+    max_iter: int = 50
+
     _parameter_constraints: ClassVar[dict] = {
         **FourierModel._parameter_constraints,
         "loss": [StrOptions({"squared_error", *LOSSES})],
         "tol": [Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        n_components=512,
-        *,
-        loss="squared_error",
-        alpha=1.0,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        density_samples=100_000,
-        orthogonal=True,
-        categorical_features="from_dtype",
-        indicator=False,
-        random_state=None,
-        tol=1e-8,
-        max_iter=50,
-    ):
-        self.n_components = n_components
-        self.loss = loss
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.density_samples = density_samples
-        self.orthogonal = orthogonal
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.random_state = random_state
-        self.tol = tol
-        self.max_iter = max_iter
+    _sums_of = Sums.of_classes
 
     @available_if(lambda model: model.loss == "squared_error")
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> FourierClassifier:
@@ -184,36 +161,6 @@ class FourierClassifier(ClassifierMixin, FourierModel):
             )
         return coefficients, n_iter + 1
 
-    def decision_function(self, X) -> np.ndarray:
-        """Signed distance from the boundary.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes give one value, positive for ``classes_[1]``.
-        """
-        values = self._values(X)
-        return values.ravel() if len(self.classes_) == 2 else values
-
-    def predict(self, X) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        values = self._values(X)
-        best = values.argmax(axis=1) if len(self.classes_) > 2 else (values.ravel() > 0).astype(int)
-        return self.classes_[best]
-
     @available_if(lambda model: model.loss == "log_loss")
     def predict_proba(self, X) -> np.ndarray:
         """The probability of each class, for ``loss="log_loss"``; with more than two classes, one against the rest.
@@ -232,16 +179,14 @@ class FourierClassifier(ClassifierMixin, FourierModel):
         return chances / np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
     @staticmethod
-    def _check_targets(y: np.ndarray) -> None:
+    def _check_targets(y) -> np.ndarray:
+        y = _check_y(y)
         check_classification_targets(y)
-
-    @staticmethod
-    def _sums_of(z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
-        return Sums.of_classes(z, y, weight)
+        return y
 
 
 def _slope(features: FourierFeatures, classes: np.ndarray, loss: str, coefficients: np.ndarray, part: Part) -> Slope:
     """One part of a Newton pass."""
-    z, y, weight = labelled_features(FourierClassifier, features, part)
+    table, y, weight = labelled_rows(FourierClassifier, features, part)
     signs = np.where(y[:, None] == (classes[1:] if len(classes) == 2 else classes), 1.0, -1.0)
-    return slope(loss, z, signs, weight, coefficients)
+    return slope(loss, features._features(table), signs, weight, coefficients)

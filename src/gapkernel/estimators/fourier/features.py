@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from gapkernel.tables import Table
 from gapkernel.tables.table_in_parts import PART_ROWS, TableInParts
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity):
     """Expected random Fourier features of rows with gaps.
 
@@ -77,30 +79,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {**SampledDensity._parameter_constraints, "orthogonal": ["boolean"]}
+    orthogonal: bool = True
 
-    def __init__(
-        self,
-        n_components=512,
-        *,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        density_samples=100_000,
-        orthogonal=True,
-        categorical_features="from_dtype",
-        indicator=False,
-        random_state=None,
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.density_samples = density_samples
-        self.orthogonal = orthogonal
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict] = {**SampledDensity._parameter_constraints, "orthogonal": ["boolean"]}
 
     def fit(self, X, y=None, sample_weight=None) -> FourierFeatures:
         """Fit the density, and draw the frequencies.
@@ -118,12 +99,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         self : FourierFeatures
         """
         self._validate_params()
-        return self._fit_parts(self._parts(X, sample_weight))
+        return self._fit_parts(self._parts(X, None, sample_weight))
 
     def _fit_parts(self, parts: TableInParts) -> FourierFeatures:
         random = check_random_state(self.random_state)
         density, kernel, _ = self._fit_sample(parts, random)
-        waves = FourierMap.draw(kernel, self.n_components, density.mean_, self.orthogonal, random)
+        waves = FourierMap.draw(kernel, self.n_components, density.moments().mean, self.orthogonal, random)
         self.density_, self.kernel_, self.map_ = density, kernel, waves
         self._n_features_out = self.n_components
         return self

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import SampledDensity
 from gapkernel.solvers.normal_equations import Sums
-from gapkernel.tables import Table, read_table, read_weight
-from gapkernel.tables.part_by_part import parts_of
-from gapkernel.tables.table_in_parts import GROUPS, HeldTable, Part, TableInParts
+from gapkernel.tables import Table, read_weight
+from gapkernel.tables.table_in_parts import GROUPS, Part, TableInParts
 from gapkernel.tables.takes_gaps import copy_columns
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FourierModel(SampledDensity):
-    """A linear model on `FourierFeatures`, with its parameters and ``alpha``.
+    """A linear model on `FourierFeatures`.
 
     A subclass says how targets are checked (`_check_targets`) and summed (`_sums_of`), and solves (`_solve`).
     """
 
-    alpha: Any
-    coef_: np.ndarray
-    intercept_: np.ndarray
+    alpha: float = 1.0
+    orthogonal: bool = True
+    coef_: np.ndarray = field(init=False)
+    intercept_: np.ndarray = field(init=False)
 
     _parameter_constraints: ClassVar[dict] = {
         **FourierFeatures._parameter_constraints,
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
     }
-    _y_options: ClassVar[dict[str, Any]] = {}
-
-    @staticmethod
-    def _check_targets(y: np.ndarray) -> None:
-        """Refuse targets of the wrong kind."""
-
-    @staticmethod
-    def _sums_of(z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
-        raise NotImplementedError
+    _check_targets: ClassVar[Callable[..., np.ndarray]]
+    _sums_of: ClassVar[Callable[..., Sums]]
 
     def _solve(self, features: FourierFeatures, sums: Sums, parts: TableInParts | None = None) -> Self:
         """Find the coefficients, and keep everything."""
@@ -66,30 +62,25 @@ class FourierModel(SampledDensity):
         self : object
         """
         self._validate_params()
-        parts = self._labelled_parts(X, y, sample_weight)
+        parts = self._parts(X, y, sample_weight)
         features = self._fit_features(parts)
         return self._solve(features, self._sums(parts, features), parts)
 
-    def _labelled_parts(self, X, y, sample_weight, *, reset: bool = True) -> TableInParts:
-        """The labelled table in parts; one in memory is checked at once, others part by part."""
-        parts = parts_of(X, y, sample_weight)
-        if parts is not None:
-            return parts
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if reset:
-            table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
-        else:
-            table = self._table(X)
-        part = checked(type(self), Part(table, y, sample_weight))
-        check_consistent_length(table, part.y)
-        return HeldTable(part)
+    @classmethod
+    def _checked(cls, part: Part) -> Part:
+        if part.y is None:
+            raise ValueError(
+                f"{cls.__name__} requires y to be passed, but the target y is None. Batches bring theirs: "
+                f"gapkernel.batches(source, target)."
+            )
+        y = cls._check_targets(part.y)
+        check_consistent_length(part.X, y)
+        return Part(part.X, y, read_weight(part.weight, part.X))
 
     def _fit_features(self, parts: TableInParts) -> FourierFeatures:
         check_fits((GROUPS, self.n_components, self.n_components), "Sums of the normal equations")
-        features = FourierFeatures()
-        features.set_params(**{name: getattr(self, name) for name in features.get_params(deep=False)})
-        features._fit_parts(parts)
+        shared = FourierFeatures().get_params(deep=False)
+        features = FourierFeatures(**{name: getattr(self, name) for name in shared})._fit_parts(parts)
         if parts.checked:  # a table in memory, which was read for this estimator
             copy_columns(self, features)
         return features
@@ -100,12 +91,11 @@ class FourierModel(SampledDensity):
     def _more_sums(self, X, y, sample_weight) -> tuple[FourierFeatures, Sums]:
         """The sums of some rows and of those that came before."""
         self._validate_params()
-        if not hasattr(self, "_sums_so_far"):
-            parts = self._labelled_parts(X, y, sample_weight)
-            features = self._fit_features(parts)
-            return features, self._sums(parts, features)
-        parts = self._labelled_parts(X, y, sample_weight, reset=False)
-        return self.features_, self._sums_so_far + self._sums(parts, self.features_)
+        first = not hasattr(self, "_sums_so_far")
+        parts = self._parts(X, y, sample_weight, reset=first)
+        features = self._fit_features(parts) if first else self.features_
+        sums = self._sums(parts, features)
+        return features, sums if first else self._sums_so_far + sums
 
     def _keep_model(self, features: FourierFeatures, sums: Sums, coefficients: np.ndarray) -> Self:
         """Fitted attributes that every loss has."""
@@ -120,24 +110,17 @@ class FourierModel(SampledDensity):
         return self.features_._dot(self._table(X), self.coef_.T) + self.intercept_
 
 
-def labelled_features(model: type[FourierModel], features: FourierFeatures, part: Part) -> tuple:
-    """Features, targets and weights of the rows that count."""
+def labelled_rows(model: type[FourierModel], features: FourierFeatures, part: Part) -> tuple:
+    """The table, the targets and the weights of the rows that count."""
     if not isinstance(part.X, Table):
-        part = checked(model, part)
+        part = model._checked(part)
+    table = features._table(part.X)
     if part.weight is None:
-        return features._features(part.X), part.y, np.ones(len(part))
+        return table, part.y, np.ones(len(table))
     counts = np.flatnonzero(part.weight)
-    return features._features(part.X)[counts], part.y[counts], part.weight[counts]
-
-
-def checked(model: type[FourierModel], part: Part) -> Part:
-    """A part with its target and weights checked."""
-    if part.y is None:
-        raise ValueError(f"{model.__name__} needs targets, but there are none: gapkernel.batches(source, target).")
-    y = _check_y(part.y, estimator=model.__name__, **model._y_options)
-    model._check_targets(y)
-    return Part(part.X, y, read_weight(part.weight, part.X))
+    return table[counts], part.y[counts], part.weight[counts]
 
 
 def _part_sums(model: type[FourierModel], features: FourierFeatures, part: Part) -> Sums:
-    return model._sums_of(*labelled_features(model, features, part))
+    table, y, weight = labelled_rows(model, features, part)
+    return model._sums_of(features._features(table), y, weight)

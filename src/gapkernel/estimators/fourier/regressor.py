@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -9,13 +10,13 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_y
 
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration, check_enough
 from gapkernel.estimators.fourier.features import FourierFeatures
-from gapkernel.estimators.fourier.model import FourierModel, checked, labelled_features
+from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.solvers.normal_equations import Sums, inverse, leave_one_out, ridge
-from gapkernel.tables import Table
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts
 
 CALIBRATION_ROWS = 100_000
@@ -29,6 +30,7 @@ def _adds_rows(model: FourierRegressor) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, FourierModel):
     """Kernel ridge regression for any number of rows with gaps: `FourierFeatures` and ridge regression in one pass.
 
@@ -100,35 +102,11 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     array([2.])
     """
 
-    _parameter_constraints: ClassVar[dict] = {**FourierModel._parameter_constraints, "conformal": ["boolean"]}
-    _y_options: ClassVar = {"multi_output": True, "y_numeric": True}
+    conformal: bool = False
 
-    def __init__(
-        self,
-        n_components=512,
-        *,
-        alpha=1.0,
-        kernel="genrbf",
-        gamma="scale",
-        density="auto",
-        density_samples=100_000,
-        orthogonal=True,
-        categorical_features="from_dtype",
-        indicator=False,
-        random_state=None,
-        conformal=False,
-    ):
-        self.n_components = n_components
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.density = density
-        self.density_samples = density_samples
-        self.orthogonal = orthogonal
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.random_state = random_state
-        self.conformal = conformal
+    _parameter_constraints: ClassVar[dict] = {**FourierModel._parameter_constraints, "conformal": ["boolean"]}
+    _check_targets = partial(_check_y, multi_output=True, y_numeric=True)
+    _sums_of = Sums.of_values
 
     @available_if(_adds_rows)
     def partial_fit(self, X, y, sample_weight=None) -> FourierRegressor:
@@ -178,15 +156,9 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
         check_enough(len(counts))  # rows of weight zero do not count
         return GapCountCalibration(counts, np.abs(errors))
 
-    @staticmethod
-    def _sums_of(z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
-        return Sums.of_values(z, y, weight)
-
 
 def _left_out(features: FourierFeatures, inverse, coefficients, part: Part) -> list:
     """Numbers of gaps, and errors, of the rows of a part that count: one pair, in a list so that parts can be added."""
-    part = part if isinstance(part.X, Table) else checked(FourierRegressor, part)
-    table = features._table(part.X)
-    z, y, weight = labelled_features(FourierRegressor, features, Part(table, part.y, part.weight))
-    counts = table.missing.sum(axis=1)[slice(None) if part.weight is None else np.flatnonzero(part.weight)]
-    return [(counts, leave_one_out(inverse, coefficients, z, y, weight))]
+    table, y, weight = labelled_rows(FourierRegressor, features, part)
+    errors = leave_one_out(inverse, coefficients, features._features(table), y, weight)
+    return [(table.missing.sum(axis=1), errors)]

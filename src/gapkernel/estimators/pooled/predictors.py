@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -21,8 +22,20 @@ from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
+@dataclass(eq=False, repr=False)
 class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEstimator):
     """What the pooled classifier and the pooled regressor share: parameters, `fit`, and the answers of each fit."""
+
+    estimator: Any
+    imputer: Any = None
+    _: KW_ONLY
+    pooling: str = "stack"
+    n_imputations: int = 10
+    categorical_features: Any = "from_dtype"
+    indicator: bool = False
+    n_jobs: int | None = None
+    verbose: bool | int = False
+    random_state: Any = None
 
     _y_options: ClassVar[dict] = {}
 
@@ -31,35 +44,11 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         "imputer": [HasMethods(["fit", "transform"]), None],
         "pooling": [StrOptions({"stack", "average", "vote", "kernel"})],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "indicator": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator,
-        imputer=None,
-        *,
-        pooling="stack",
-        n_imputations=10,
-        categorical_features="from_dtype",
-        indicator=False,
-        n_jobs=None,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.imputer = imputer
-        self.pooling = pooling
-        self.n_imputations = n_imputations
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Impute the training rows and fit the estimator to the completions.
@@ -102,6 +91,28 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         if classes is not None:
             self.classes_ = classes
         return self
+
+    def between_variance(self, X) -> np.ndarray:
+        """How much the answer varies over the imputations: what the gaps leave open.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None, pd.NA and levels unknown at fit are gaps.
+
+        Returns
+        -------
+        variance : ndarray
+            Variance, with divisor m - 1, of a regressor's predictions; of a classifier's probabilities if the estimator
+            has them, else of its decision values, else of the votes for each class. 0 for one imputation.
+        """
+        check_is_fitted(self)
+        answers = self._varying(X)
+        return answers.var(axis=0, ddof=1) if len(answers) > 1 else np.zeros(answers.shape[1:])
+
+    def _varying(self, X) -> np.ndarray:
+        """The answers over the imputations."""
+        return self._answers(X, "predict")
 
     def _classes_in(self, y) -> np.ndarray | None:
         """The classes, if there are classes."""
@@ -282,26 +293,12 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         check_is_fitted(self)
         return self._pooled(X, "decision_function")
 
-    def between_variance(self, X) -> np.ndarray:
-        """How much the answer varies over the imputations: what the gaps leave open.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None, pd.NA and levels unknown at fit are gaps.
-
-        Returns
-        -------
-        variance : ndarray
-            Variance, with divisor m - 1, of the probabilities if the estimator has them, else of the decision
-            values, else of the votes for each class; 0 for one imputation.
-        """
-        check_is_fitted(self)
+    def _varying(self, X) -> np.ndarray:
         if self.pooling != "vote":
             for method in ("predict_proba", "decision_function"):
                 if _offers(self, method):
-                    return _between(self._answers(X, method))
-        return _between((self._answers(X, "predict")[:, :, None] == self.classes_).astype(float))
+                    return self._answers(X, method)
+        return (self._answers(X, "predict")[:, :, None] == self.classes_).astype(float)
 
 
 class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
@@ -380,21 +377,6 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         check_is_fitted(self)
         return self._pooled(X, "predict")
 
-    def between_variance(self, X) -> np.ndarray:
-        """How much the prediction varies over the imputations: what the gaps leave open.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None, pd.NA and levels unknown at fit are gaps.
-
-        Returns
-        -------
-        variance : ndarray of shape (n_samples,)
-            With divisor m - 1; 0 for one imputation.
-        """
-        return _between(self._answers(X, "predict"))
-
 
 def _fitted(estimator, X, y, sample_weight):
     if sample_weight is None:
@@ -405,7 +387,3 @@ def _fitted(estimator, X, y, sample_weight):
 def _offers(pool, method: str) -> bool:
     """Whether the estimator that is pooled has a method."""
     return hasattr(pool.estimators_[0] if hasattr(pool, "estimators_") else pool.estimator, method)
-
-
-def _between(answers: np.ndarray) -> np.ndarray:
-    return answers.var(axis=0, ddof=1) if len(answers) > 1 else np.zeros(answers.shape[1:])
