@@ -62,7 +62,7 @@ KERNELS = {
     "monte carlo, any": MonteCarlo(lambda X, Y: 1.0 + np.minimum(X @ Y.T, 0.0) * 0.0, n_draws=4, random_state=0),
     "masked": Masked(ExpectedRBF(0.3), Missingness()),
 }
-NUMBERS = {"gaussian", "factor", "mixture", "numbers", "atoms", "masked"}
+NUMBERS = {"gaussian", "factor", "mapped", "mixture", "numbers", "atoms", "masked"}
 MIXTURES = NUMBERS - {"numbers"}
 TAKES = {  # the kinds of rows for which a kernel is defined; all others are refused
     "linear": NUMBERS,

@@ -14,7 +14,7 @@ from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.rows import Moments, Rows
 
-GAUSSIAN = frozenset({"gaussian", "factor"})
+GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
 MIXTURES = GAUSSIAN | {"mixture", "atoms"}
 ALL_KINDS = MIXTURES | {"marginal"}
 """Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""

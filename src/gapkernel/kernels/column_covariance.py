@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import root_of
 from gapkernel.compute.moments.column_covariance import shared_covariance
 from gapkernel.rows import GaussianRows
 
@@ -59,7 +60,7 @@ def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarr
         away = rows.means - rows.means[j]
         pulled = np.einsum("nij,nj->ni", inverses[rows.pattern], away)  # B_i (m_i - m_j)
         base = log_scale + log_scale[j] - 0.5 * log_dets[rows.pattern] - gamma * np.einsum("ij,ij->i", away, pulled)
-        root = _root(rows.covariance_of(j)[np.ix_(gaps, gaps)])
+        root = root_of(rows.covariance_of(j)[np.ix_(gaps, gaps)])
         curvatures = root.T @ inverses[:, gaps[:, None], gaps] @ root
         shared = shared_covariance(rows.pattern, base, pulled[:, gaps] @ root, curvatures, gamma)
         shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
@@ -80,9 +81,3 @@ def _inverses(rows: GaussianRows, gamma: float) -> tuple[np.ndarray, np.ndarray]
         inverses[pattern][np.ix_(gaps, gaps)] = np.linalg.inv(matrix)
         log_dets[pattern] = np.linalg.slogdet(matrix)[1]
     return inverses, log_dets
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """R with R R' = covariance, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -58,7 +58,7 @@ class Rows(ABC):
     """
 
     kind: ClassVar[str]
-    """"gaussian", "factor", "mixture", "marginal" or "atoms"."""
+    """"gaussian", "factor", "mapped", "mixture", "marginal" or "atoms"."""
 
     means: np.ndarray
     """The mean of each law, (n_rows, n_features): the observed values, and the expected ones in the gaps."""

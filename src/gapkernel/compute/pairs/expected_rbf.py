@@ -98,13 +98,16 @@ class ExpectedRBFEngine:
         if i1 <= self.crowded[0] and j1 <= self.crowded[1]:
             shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
         else:
-            half = self.symmetric and i0 == j0
-            scattered_tile(
-                self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
-            )
+            self._scattered_tile(i0, i1, j0, j1, self.symmetric and i0 == j0, squared, log_det)
         weight = -0.5 if self.determinant else 0.0
         combine_logs(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
+
+    def _scattered_tile(self, i0, i1, j0, j1, half, squared, log_det):
+        """Fill a tile of rows with patterns of their own; ``half`` of one on the diagonal is enough."""
+        scattered_tile(
+            self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
+        )
 
     def _scratch(self):
         """Work memory of the current thread."""
