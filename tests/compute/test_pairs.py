@@ -124,7 +124,9 @@ def count_forms(rows):
     one_side, _, crowded = lay_out(rows, 1.0, 0.0)
     n = len(rows) - crowded
     pairs, size = np.empty((n * n, 2), np.int64), np.empty(n * n, np.int64)
-    n_intersection, n_all = sort_pairs(one_side, one_side, crowded, len(rows), crowded, len(rows), False, pairs, size)
+    n_intersection, n_all = sort_pairs(
+        one_side, one_side, crowded, len(rows), crowded, len(rows), False, False, pairs, size
+    )
     return n_intersection, n_all - n_intersection
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from gapkernel.compute.linalg.bits import count_ones, lowest_bit
-from gapkernel.compute.linalg.elimination import ARITHMETIC, eliminate, eliminate_symmetric
+from gapkernel.compute.linalg.elimination import ARITHMETIC, add_solved, eliminate, factor
 
 SMALL = 6
 """Up to so many common gaps the intersection form is taken in any case: too little work to be choosy."""
@@ -65,12 +65,15 @@ def observed_distance(left, right, i, first, last, squared):
 
 
 @njit(cache=True, nogil=True)
-def sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
-    """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts."""
+def sort_pairs(left, right, i0, i1, j0, j1, diagonal, unions, pairs, size):
+    """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts.
+
+    With ``unions`` every pair that has a gap is listed, in the union form.
+    """
     d = left.means.shape[0]
     width = j1 - j0
     bucket = np.zeros(2 * d + 3, dtype=np.int64)
-    key = np.empty((i1 - i0) * width, dtype=np.int64)
+    key = np.zeros((i1 - i0) * width, dtype=np.int64)
     for i in range(i0, i1):
         p = left.pattern[i]
         m = left.gap_start[p + 1] - left.gap_start[p]
@@ -81,12 +84,13 @@ def sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
                 both += count_ones(left.words[p, w] & right.words[q, w])
             either = m + (right.gap_start[q + 1] - right.gap_start[q]) - both
             at = (i - i0) * width + (j - j0)
-            if both == 0 or (diagonal and j < i):
-                key[at] = 0
-            elif both <= SMALL or 8 * both**3 < either**3:
-                key[at] = both
-            else:
-                key[at] = d + either
+            if not (diagonal and j < i):
+                if unions:
+                    key[at] = d + either if either else 0
+                elif both <= SMALL or 8 * both**3 < either**3:
+                    key[at] = both
+                else:
+                    key[at] = d + either
             bucket[key[at] + 1] += 1
     bucket[0] = -bucket[1]  # key 0 needs no factor and is not listed
     for k in range(1, bucket.shape[0]):
@@ -281,7 +285,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
         most_right = max(most_right, right.gap_start[right.pattern[j] + 1] - right.gap_start[right.pattern[j]])
     order = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
-    n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, order, size)
+    n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, False, order, size)
 
     n_left, n_right = height * most_left * width, width * most_right * height
     left_products = scratch[:n_left].reshape((height, most_left, width))
@@ -317,7 +321,9 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
             _solve_intersections(largest, blocks, vectors, value, group_log_det)
         else:
             gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
-            eliminate_symmetric(blocks[0], vectors[0], largest, value, group_log_det)
+            factor(blocks[0], largest, group_log_det)
+            value[:] = 0.0
+            add_solved(blocks[0], vectors[0], largest, value)
         for lane in range(n_pairs):
             i, j = pairs[lane, 0], pairs[lane, 1]
             if begin < n_intersection:

@@ -29,7 +29,7 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
     """
     height, width = i1 - i0, j1 - j0
     pairs, size = np.empty((height * width, 2), np.int64), np.empty(height * width, np.int64)
-    n_intersection, n_all = sort_pairs(side, side, i0, i1, j0, j1, diagonal, pairs, size)
+    n_intersection, n_all = sort_pairs(side, side, i0, i1, j0, j1, diagonal, False, pairs, size)
     weight = 2.0 * weights  # the other half of the matrix is the same
     if diagonal:
         for i in range(height):
