@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.density.base import Density, seed_of
@@ -87,9 +86,7 @@ class AtomicDensity(Density):
         self.random_state = random_state
         self.categorical_features = categorical_features
 
-    def moments(self) -> Moments:
-        """Mean and variance of each column of the density."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return self.density_.moments()
 
     @property

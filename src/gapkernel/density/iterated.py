@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.base import Density, rows_with_values
@@ -40,9 +39,7 @@ class IteratedDensity(Density):
     variances_: np.ndarray
     covariance_: np.ndarray
 
-    def moments(self) -> Moments:
-        """Mean, variances and covariance of a row of which nothing was observed; variances are without the ridge."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
 
     def _read(self, X, *, reset: bool = False) -> Table:

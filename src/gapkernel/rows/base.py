@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from gapkernel.compute.standardise import standard_of
+
 if TYPE_CHECKING:
     from gapkernel.rows.gaussian import GaussianRows
 
@@ -35,10 +37,12 @@ class Moments:
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray | None = None) -> Moments:
         """Those of the observed values of each column of ``X``, as if columns were independent; 0 where none is."""
-        shares = ~np.isnan(X) * (np.ones(len(X)) if weight is None else weight)[:, None]
-        total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-        mean = (shares * np.nan_to_num(X)).sum(axis=0) / total
-        variances = (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0) / total
+        standard = standard_of(X, weight)
+        return cls.independent(standard.location, standard.variances)
+
+    @classmethod
+    def independent(cls, mean: np.ndarray, variances: np.ndarray) -> Moments:
+        """Those of columns that are independent."""
         return cls(mean, variances, lambda: np.diag(variances))
 
     @cached_property
