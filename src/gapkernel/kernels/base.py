@@ -205,6 +205,9 @@ class OnColumns(Kernel):
         """Those of the kernel inside."""
         return self.kernel.kinds
 
+    def _validate_params(self) -> None:
+        self.kernel._validate_params()
+
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         some = None if moments is None else moments.take(self._indices(rows.n_features))
         self.kernel = self.kernel.resolve(some, self._part(rows))
@@ -310,6 +313,10 @@ class Sum(Kernel):
                 f"{' or '.join(sorted(self.right.kinds))} ones: they cannot be combined."
             )
         return common
+
+    def _validate_params(self) -> None:
+        self.left._validate_params()
+        self.right._validate_params()
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)
