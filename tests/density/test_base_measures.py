@@ -116,6 +116,8 @@ def test_too_many_combinations_are_refused():
     X[7] = np.nan
     with pytest.raises(ValueError, match=r"Row 7, which has 4 gaps.*exact completions.*completions='density'"):
         fitted("exact", X).counts(X)
+    with pytest.raises(ValueError, match="Row 7, which has 4 gaps"):
+        fitted("exact", X).condition(X)
 
 
 def error_of_log_mean(method, n, n_rows=200):
