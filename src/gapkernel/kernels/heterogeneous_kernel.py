@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
+from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable, product_of
 from gapkernel.kernels.columns.kernels import univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
@@ -124,11 +124,7 @@ class HeterogeneousKernel(Kernel):
     def _put_together(self, columns, n_features: int) -> np.ndarray:
         """The mean, sum or product of one array for each column."""
         if self.aggregation == "product":
-            columns = iter(columns)
-            out = np.array(next(columns))
-            for column in columns:
-                out *= column
-            return out
+            return product_of(columns)
         return sum(share * column for share, column in zip(self._shares(n_features), columns, strict=True))
 
     def _shares(self, n_features: int) -> np.ndarray:

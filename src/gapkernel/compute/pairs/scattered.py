@@ -19,15 +19,14 @@ SMALL = 6
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def gap_products(side, other, i, first, last, products, quadratic):
-    """For row i of ``side`` against rows first..last of ``other``, delta on the gaps of row i only:
-    ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
+def gap_products(side, other, i, first, last, delta, products, quadratic):
+    """For row i of ``side`` against rows first..last of ``other``, on the gaps of row i only: ``delta``, the difference
+    of the means, ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
     p = side.pattern[i]
     begin, size = side.gap_start[p], side.gap_start[p + 1] - side.gap_start[p]
     block, inverse, gaps = side.block_start[p], side.inverse, side.gaps
     means, other_means = side.means, other.means
     width = last - first
-    delta = np.empty((size, width))
     for r in range(size):
         mean = means[gaps[begin + r], i]
         for j in range(width):
@@ -290,14 +289,15 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
     n_left, n_right = height * most_left * width, width * most_right * height
     left_products = scratch[:n_left].reshape((height, most_left, width))
     right_products = scratch[n_left : n_left + n_right].reshape((width, most_right, height))
+    delta = np.empty((max(most_left, most_right), max(height, width)))
     quadratic = np.zeros((height, width))
     quadratic_right = np.zeros((width, height))
     for i in range(i0, i1):
         squared[i - i0, :] = 0.0
         observed_distance(left, right, i, j0, j1, squared[i - i0])
-        gap_products(left, right, i, j0, j1, left_products[i - i0], quadratic[i - i0])
+        gap_products(left, right, i, j0, j1, delta, left_products[i - i0], quadratic[i - i0])
     for j in range(j0, j1):
-        gap_products(right, left, j, i0, i1, right_products[j - j0], quadratic_right[j - j0])
+        gap_products(right, left, j, i0, i1, delta, right_products[j - j0], quadratic_right[j - j0])
     for i in range(height):
         base = left.log_det[left.pattern[i0 + i]]
         for j in range(width):
