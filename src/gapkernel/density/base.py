@@ -168,12 +168,12 @@ def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
 
 
 def seed_of(random_state) -> int:
-    """A seed for draws that belong to a row: an int is the seed itself, as everything random is drawn once, at fit."""
+    """A seed for draws that belong to a row, drawn once, at fit; an int is the seed itself."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def no_observed_value() -> ValueError:
-    """The error of a table that says nothing."""
+    """The error for a table without any value."""
     return ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")

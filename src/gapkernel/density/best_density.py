@@ -100,7 +100,7 @@ class BestDensity(Density):
         return self.best_density_.vectors(values)
 
     def _fit(self, table: Table, sample_weight) -> None:
-        rows_with_values(table, sample_weight)  # which refuses a table that says nothing
+        rows_with_values(table, sample_weight)  # which refuses a table without any value
         weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         candidates = self._candidates(table, seed)

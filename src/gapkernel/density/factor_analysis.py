@@ -80,9 +80,9 @@ class FactorAnalysis(IteratedDensity):
 
     Notes
     -----
-    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
-    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
-    constant 0, and values met there later are ignored.
+    A row without any value is left out. A constant column has variance zero, so a gap in it is filled by the constant,
+    with certainty. A column without any value carries no information: it becomes a constant 0, and values met there
+    later are ignored.
 
     Examples
     --------

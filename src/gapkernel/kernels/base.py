@@ -20,7 +20,7 @@ ALL_KINDS = MIXTURES | {"marginal"}
 """Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
 
 SMALL_BLOCK = 16
-"""Rows of the square blocks whose diagonals are computed for want of a formula."""
+"""Rows of the square blocks whose diagonals are computed where there is no formula for them."""
 
 
 class NoClosedForm(NotImplementedError, ValueError):

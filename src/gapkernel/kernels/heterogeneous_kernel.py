@@ -31,7 +31,7 @@ class HeterogeneousKernel(Kernel):
         In (0, 1): the activation of EHK_alpha, which tends to exp for small alpha. None leaves the mean as it is.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
-        an object of `gapkernel.kernels.univariate`.
+        an object of `gapkernel.kernels.columns.kernels`.
     categorical : str, callable or kernel object, default="overlap"
         Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
         function of their codes.
@@ -42,6 +42,7 @@ class HeterogeneousKernel(Kernel):
     weights : array-like of shape (n_features,), default=None
         How much each column counts; for "mean" and "sum" only.
     aggregation : {"mean", "sum", "product"}, default="mean"
+        How the kernels of the columns are put together.
     quadrature : int, default=None
         Number of nodes for kernels that have no closed form under the law of their column. None refuses them.
 

@@ -20,7 +20,7 @@ class UnsupportedLaws(ValueError):
 
 
 class Moments:
-    """Means and variances of the columns, which words such as ``gamma="scale"`` become numbers by.
+    """Means and variances of the columns, from which words such as ``gamma="scale"`` become numbers.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Moments:
 
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray | None = None) -> Moments:
-        """Those of the observed values of each column of ``X``, as if columns were independent; 0 where none is."""
+        """Those of the observed values of each column of ``X``, as if columns were independent; 0 without a value."""
         standard = standard_of(X, weight)
         return cls.independent(standard.location, standard.variances)
 

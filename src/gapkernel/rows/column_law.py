@@ -45,7 +45,7 @@ class Law:
         raise NotImplementedError
 
     def nodes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """About ``n`` points and weights that stand for the law in a sum: ten Gauss points on panels of quantiles."""
+        """About ``n`` points and weights that replace the law in a sum: ten Gauss points on panels of quantiles."""
         panels = max(1, round(n / len(POINTS)))
         shares = (np.arange(panels)[:, None] + 0.5 * (POINTS + 1.0)) / panels
         return self.ppf(shares.ravel()), np.tile(0.5 * WEIGHTS / panels, panels)
@@ -160,7 +160,7 @@ class UniformWindows(Law):
         return np.vstack([np.zeros(4), np.cumsum(self.weights[:, None] * away, axis=0)])
 
     def integral_of_cdf(self, z) -> np.ndarray:
-        """A window wholly below z gives z - x_i, one that holds z gives (z - x_i + h)^2 / 4h. O(log n) for each z."""
+        """A window below z gives z - x_i, one around z gives (z - x_i + h)^2 / 4h. O(log n) for each z."""
         z, h = np.asarray(z, dtype=np.float64), self.half_width
         if z.size > len(self.centres):  # sorted, they walk through memory in order
             order = np.argsort(z, axis=None)

@@ -39,7 +39,7 @@ def covariance_sums(left, right, gamma, vectors, matrix):
 
 
 def _tasks(left, n):
-    """Rows of ``left`` with the same law, their gaps and their covariance, so many that a thread has room for them."""
+    """Rows of ``left`` with the same law, their gaps and their covariance, as many as a thread has memory for."""
     for members, gaps, covariance in left.by_pattern():
         if len(gaps):
             row = 8 * n * ((4 + 2 * TOGETHER) * len(gaps) + left.n_features)  # at most, with both methods

@@ -188,5 +188,5 @@ def _load(curvature, gamma, i, j0, used, system):
                 constant += 1.0
             for lane in range(used):
                 system[r, s, lane] = constant + 2.0 * gamma * curvature[r, s, j0 + lane]
-            for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
+            for lane in range(used, lanes):  # lanes left over: the identity, never read
                 system[r, s, lane] = 1.0 if r == s else 0.0

@@ -15,7 +15,7 @@ from gapkernel.compute.linalg.bits import count_ones, lowest_bit
 from gapkernel.compute.linalg.elimination import ARITHMETIC, add_solved, eliminate, factor
 
 SMALL = 6
-"""Up to so many common gaps the intersection form is taken in any case: too little work to be choosy."""
+"""Number of common gaps up to which the intersection form is always taken: there is little work to save."""
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
@@ -129,7 +129,7 @@ def gather_intersections(left, right, i0, j0, pairs, left_products, right_produc
     """Copy what each pair needs on the columns missing in both its rows into its lane.
 
     First the places of the common columns, lane by lane, then the numbers there, in long loops over lanes. Lanes
-    left over at the end repeat the last pair; nobody reads them.
+    left over at the end repeat the last pair; they are never read.
     """
     lanes = blocks.shape[3]
     columns, place_left, place_right, row_left, row_right = places[0], places[1], places[2], places[3], places[4]
