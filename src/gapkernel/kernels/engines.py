@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.factor import FactorEngine, factor_log_det
 from gapkernel.compute.pairs.mapped import MappedEngine
-from gapkernel.compute.pairs.mixture import Components, MixtureEngine, mixture_log_norm
+from gapkernel.compute.pairs.mixture import MixtureEngine, mixture_log_norm
 from gapkernel.compute.pairs.side import row_log_det
 from gapkernel.rows import GaussianRows, Rows
 
@@ -44,6 +46,15 @@ def log_norm(rows: Rows, gamma) -> np.ndarray:
     if rows.kind in ("gaussian", "mapped"):
         return -0.5 * row_log_det(rows, 2.0 * gamma)
     return mixture_log_norm([(weight, _gaussian(laws)) for weight, laws in rows.components()], gamma)
+
+
+class Components(NamedTuple):
+    """All components of a batch of mixtures as one batch of Gaussian laws, sorted by row."""
+
+    batch: GaussianRows
+    owner: np.ndarray  # the row of each component
+    log_weight: np.ndarray  # of each component
+    n_rows: int
 
 
 def components_of(rows: Rows) -> Components:

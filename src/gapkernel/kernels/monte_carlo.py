@@ -132,7 +132,7 @@ class MonteCarlo(Kernel):
         tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
         for begin in range(0, len(rows), tile):
             some = slice(begin, begin + tile)
-            yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))
+            yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))  # type: ignore[misc]
 
     def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         if isinstance(self.base, str):

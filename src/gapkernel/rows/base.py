@@ -96,7 +96,7 @@ class Rows(ABC):
     @property
     def complete(self) -> np.ndarray:
         """True for rows without uncertainty, (n_rows,)."""
-        return ~self.uncertain.any(axis=1)
+        return np.logical_not(self.uncertain.any(axis=1))
 
     @property
     def unmasked(self) -> Rows:
@@ -169,7 +169,7 @@ class Rows(ABC):
         complete = np.flatnonzero(self.complete)
         if len(complete):
             yield complete, np.empty(0, np.int64), np.empty((0, 0))
-        for i in np.flatnonzero(~self.complete):
+        for i in np.flatnonzero(~self.complete).tolist():
             columns = np.flatnonzero(self.uncertain[i])
             yield np.array([i]), columns, self.covariance_of(i)[np.ix_(columns, columns)]
 

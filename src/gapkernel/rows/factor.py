@@ -53,7 +53,7 @@ class FactorRows(PatternRows):
     kind: ClassVar[str] = "factor"
 
     @cached_property
-    def total_variance(self) -> np.ndarray:
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
         """Trace of each row's covariance: how much is unknown about it."""
         rank = np.einsum("pab,pab->p", np.linalg.inv(self.precision), weighted_products(self.gaps, self.loadings))
         return (self.gaps @ self.noise + rank)[self.pattern]

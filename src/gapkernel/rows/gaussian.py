@@ -85,7 +85,7 @@ class GaussianRows(PatternRows):
         return starts_of(self.gaps.sum(axis=1) ** 2)
 
     @cached_property
-    def total_variance(self) -> np.ndarray:
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
         """Trace of each row's covariance: how much is unknown about it."""
         return np.array([block.trace() for _, block in self._blocks()])[self.pattern]
 

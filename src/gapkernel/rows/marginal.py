@@ -163,7 +163,7 @@ class MarginalRows(Rows):
         counts = self.listed_counts(most)
         values, chances = np.repeat(self.values, counts, axis=0), np.ones(counts.sum())
         for i, begin in enumerate(starts_of(counts)[:-1]):
-            mine, gaps = slice(begin, begin + counts[i]), np.flatnonzero(self.uncertain[i])
+            mine, gaps = slice(begin, begin + counts[i]), np.flatnonzero(self.uncertain[i]).tolist()
             if len(gaps):
                 nodes, weights = zip(*(self._law(k).nodes(0) for k in gaps), strict=True)
                 values[mine, gaps] = list(product(*nodes))
