@@ -228,7 +228,7 @@ def test_a_wrong_parameter_deep_inside_is_refused_by_every_verb(kernel):
     moments, rows = laws("gaussian")
     verbs = (kernel.gram, kernel.diag, lambda r: kernel.cross(r, r), lambda r: kernel.resolve(moments, r))
     for verb in verbs:
-        with pytest.raises(ValueError, match="The 'gamma' parameter of .*RBF must be"):
+        with pytest.raises(ValueError, match=r"The 'gamma' parameter of .*RBF must be"):
             verb(rows)
 
 

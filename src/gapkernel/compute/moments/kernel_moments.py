@@ -96,11 +96,7 @@ def log_means(base, slope, curvature, gamma):
         _load(curvature, gamma, -1, j0, used, system)
         factor(system, p, log_det)
         for t in range(n_new):
-            value[:] = 0.0
-            for r in range(p):
-                for lane in range(used):
-                    vector[r, lane] = slope[t, r, j0 + lane]
-            add_solved(system, vector, p, value)
+            _quadratic(slope, t, -1, j0, used, system, vector, value)
             for lane in range(used):
                 out[t, j0 + lane] = base[t, j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
     return out
@@ -119,11 +115,7 @@ def weighted_covariances(bumps, curvature, gamma, matrix):
             _load(curvature, gamma, i, j0, used, system)
             factor(system, p, log_det)
             for t in range(n_new):
-                value[:] = 0.0
-                for r in range(p):
-                    for lane in range(used):
-                        vector[r, lane] = bumps.slope[t, r, i] + bumps.slope[t, r, j0 + lane]
-                add_solved(system, vector, p, value)
+                _quadratic(bumps.slope, t, i, j0, used, system, vector, value)
                 totals[t] += add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix)
     return totals
 
@@ -164,17 +156,24 @@ def covariances(base, slope, curvature, gamma):
             used = min(LANES, i + 1 - j0)
             _load(curvature, gamma, i, j0, used, system)
             factor(system, p, log_det)
-            value[:] = 0.0
-            for r in range(p):
-                for lane in range(used):
-                    vector[r, lane] = slope[0, r, i] + slope[0, r, j0 + lane]
-            add_solved(system, vector, p, value)
+            _quadratic(slope, 0, i, j0, used, system, vector, value)
             for lane in range(used):
                 j = j0 + lane
                 log_product = base[0, i] + base[0, j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
                 excess = log_product - log_mean[i] - log_mean[j]
                 out[i, j] = out[j, i] = _difference(log_product, excess, mean[i] * mean[j])
     return out
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def _quadratic(slope, t, i, j0, used, system, vector, value):
+    """s'N^-1 s for the factored ``system`` N, s the slopes of rows i and j0, j0 + 1, ... added up; row -1 has none."""
+    for r in range(vector.shape[0]):
+        own = slope[t, r, i] if i >= 0 else 0.0
+        for lane in range(used):
+            vector[r, lane] = own + slope[t, r, j0 + lane]
+    value[:] = 0.0
+    add_solved(system, vector, vector.shape[0], value)
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")

@@ -21,6 +21,7 @@ from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 from gapkernel.compute.linalg.elimination import ARITHMETIC, factor
 from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
+from gapkernel.compute.pairs.shared import add_distances
 from gapkernel.compute.runtime.tasks import one_blas_thread
 
 FEW = 0.6
@@ -132,8 +133,4 @@ def _mapped_tile(left, right, here, there, i0, i1, j0, j1, diagonal, lanes, squa
                     q = right.pattern[j0 + first + lane]
                     log_det[i - i0, first + lane] = here.log_det[p] + there.log_det[q] + common[lane]
         begin = end
-    for i in range(i1 - i0):
-        for column in range(means_left.shape[0]):
-            mean = means_left[column, i]
-            for j in range(width):
-                squared[i, j] += (mean - means_right[column, j]) ** 2
+    add_distances(means_left, means_right, squared)
