@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture, Marginals
-from gapkernel.rows import MaskedRows
+from gapkernel.rows import MaskedRows, Moments
 
 SCALES = (1e-8, 1e-3, 1.0, 1e3, 1e8)
 GAP_RATES = (0.0, 0.1, 0.3, 0.6, 0.95)
@@ -52,7 +52,7 @@ def within_five_errors(draws, expected):
     assert worst < 5, f"{worst:.1f} standard errors away from the average of draws"
 
 
-KINDS = ("gaussian", "factor", "mixture", "numbers", "mixed", "categories", "atoms", "masked")
+KINDS = ("gaussian", "factor", "mapped", "mixture", "numbers", "mixed", "categories", "atoms", "masked")
 """Kinds of rows; marginal ones with numbers, with categories, and with both."""
 
 
@@ -79,6 +79,10 @@ def laws(kind, seed=0, n=9, rate=0.4):
     rows = density.condition(X)
     if kind == "atoms":
         rows = rows.atoms(5, "random", seed)
+    if kind == "mapped":  # blocks of columns stay independent
+        matrix = np.kron(np.eye(2), random.standard_normal((2, 2)))
+        mean, covariance = matrix @ density.mean_, matrix @ density.covariance_ @ matrix.T
+        return Moments(mean, covariance.diagonal(), covariance), rows.map(matrix)
     return density.moments(), MaskedRows(rows, np.isnan(X)) if kind == "masked" else rows
 
 

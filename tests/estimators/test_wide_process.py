@@ -23,7 +23,7 @@ def test_scaled_factor_laws_are_the_scaled_dense_ones():
     rows = gk.density.FactorAnalysis(2).fit(X).condition(X)
     factors = np.linspace(0.5, 3.0, 6)
     assert_allclose(rows.scale(factors).means, rows.dense.scale(factors).means)
-    assert_allclose(rows.scale(factors).covariance, rows.dense.scale(factors).covariance, atol=1e-12)
+    assert_allclose(rows.scale(factors).dense.covariance, rows.dense.scale(factors).covariance, atol=1e-12)
     with pytest.raises(ValueError, match="one entry for each of 6 columns"):
         rows.scale([1.0])
     drawn = rows.draws(4000, np.random.RandomState(0))

@@ -62,7 +62,7 @@ KERNELS = {
     "monte carlo, any": MonteCarlo(lambda X, Y: 1.0 + np.minimum(X @ Y.T, 0.0) * 0.0, n_draws=4, random_state=0),
     "masked": Masked(ExpectedRBF(0.3), Missingness()),
 }
-NUMBERS = {"gaussian", "factor", "mixture", "numbers", "atoms", "masked"}
+NUMBERS = {"gaussian", "factor", "mapped", "mixture", "numbers", "atoms", "masked"}
 MIXTURES = NUMBERS - {"numbers"}
 TAKES = {  # the kinds of rows for which a kernel is defined; all others are refused
     "linear": NUMBERS,
@@ -192,6 +192,50 @@ def test_a_metric_is_the_kernel_of_rows_mapped_by_its_root():
         for ours, theirs in zip(kernel.column_covariances(rows), plain.column_covariances(mapped), strict=True):
             assert_allclose(ours.matrix(), theirs.matrix(), rtol=1e-9, atol=1e-12)
         assert_allclose(kernel.self_cross(rows), plain.self_cross(mapped), rtol=1e-12)
+
+
+VARIANCES = ("linear", "rbf", "anisotropic", "scaled", "on columns")
+
+
+@pytest.mark.parametrize(("name", "kind"), [pair for pair in PAIRS if pair[0] in VARIANCES and pair[1] != "numbers"])
+def test_variances_are_those_of_the_kernel_of_draws(name, kind):
+    """Also in a metric, which the length scales of an anisotropic kernel are."""
+    kernel, rows = resolved(name, kind, n=5, rate=0.5)
+    rows = rows.take([1, 2, 3])
+    left, right = rows.draws(600, 1), rows.draws(600, 2)
+    variance, same = kernel.variance(rows, rows), kernel.gram_variance(rows).diagonal()
+    for i in range(3):
+        points = GaussianRows.certain(left[:, i])
+        within_five_errors((kernel.diag(points) - kernel.diag(rows)[i]) ** 2, same[i])
+        for j in range(3):
+            values = kernel.cross(points, GaussianRows.certain(right[:, j]))
+            squares = (values - kernel.cross(rows, rows)[i, j]) ** 2
+            error = np.sqrt((squares.mean(axis=0).var() + squares.mean(axis=1).var()) / 600) + 1e-9
+            away = abs(squares.mean() - variance[i, j]) / error
+            assert away < 5, f"pair {i}, {j} is {away:.1f} standard errors away from the variance of draws"
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Scaled(ExpectedRBF(-1.0)),
+        OnColumns(ExpectedRBF(-1.0), [0]),
+        Sum(ExpectedLinear(), ExpectedRBF(-1.0)),
+        Scaled(Sum(GenRBF("wide"), ExpectedLinear())),
+    ],
+)
+def test_a_wrong_parameter_deep_inside_is_refused_by_every_verb(kernel):
+    moments, rows = laws("gaussian")
+    verbs = (kernel.gram, kernel.diag, lambda r: kernel.cross(r, r), lambda r: kernel.resolve(moments, r))
+    for verb in verbs:
+        with pytest.raises(ValueError, match=r"The 'gamma' parameter of .*RBF must be"):
+            verb(rows)
+
+
+def test_codes_of_categories_are_no_numbers_for_some_columns_either():
+    _, rows = laws("categories")
+    with pytest.raises(ValueError, match="holds categories"):
+        MonteCarlo("rbf", random_state=0).on([0, 1]).gram(rows)
 
 
 @pytest.mark.parametrize("kind", ["mixture", "atoms"])

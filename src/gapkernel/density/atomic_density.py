@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.density.base import Density, seed_of
@@ -87,9 +86,7 @@ class AtomicDensity(Density):
         self.random_state = random_state
         self.categorical_features = categorical_features
 
-    def moments(self) -> Moments:
-        """Mean and variance of each column of the density."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return self.density_.moments()
 
     @property
@@ -111,16 +108,12 @@ class AtomicDensity(Density):
         table = self._read(X)
         if self.method != "exact":
             return np.where(table.missing.any(axis=1), self.n_atoms, 1)
-        sizes = [len(feature.law.nodes(0)[0]) if feature.law else 1 for feature in self.density_.features_]
-        logs = table.missing @ np.log(sizes)
-        worst = int(logs.argmax()) if len(logs) else 0
-        if len(logs) and logs[worst] > np.log(self.n_atoms) + 1e-9:
+        try:
+            return self.density_.condition(table).listed_counts(self.n_atoms)
+        except ValueError as error:
             raise ValueError(
-                f"Row {worst}, which has {int(table.missing[worst].sum())} gaps, has {np.exp(logs[worst]):.3g} exact "
-                f"completions; at most {self.n_atoms} are allowed. Draw them instead: completions='density', 'uniform' "
-                f"or 'empirical'."
-            )
-        return np.rint(np.exp(logs)).astype(np.int64)
+                f"{error} Draw them instead: completions='density', 'uniform' or 'empirical', or method='sobol'."
+            ) from error
 
     def means(self, X) -> np.ndarray:
         """The mean of each row's completions, a block of rows at a time.

@@ -19,7 +19,7 @@ from gapkernel.tables.takes_gaps import TakesGaps
 class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     """Where the law of a gap comes from: `fit` learns from a table, `condition` turns its rows into laws.
 
-    A kind writes `_fit`, `_condition`, `moments` and, if it has one, `_log_density`. What all kinds share is here.
+    A kind writes `_fit`, `_condition`, `_moments` and, if it has one, `_log_density`. What all kinds share is here.
 
     Attributes
     ----------
@@ -100,9 +100,15 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """
         return self.condition(X).draws(n_draws, check_random_state(random_state))
 
-    @abstractmethod
     def moments(self) -> Moments:
-        """Mean, variances and covariance of a row of which nothing was observed."""
+        """Mean, variances and covariance of a row of which nothing was observed; the variances are without a ridge.
+
+        Returns
+        -------
+        moments : Moments
+        """
+        check_is_fitted(self, "schema_")
+        return self._moments()
 
     def vectors(self, values: np.ndarray) -> np.ndarray:
         """Points of the laws as vectors that any kernel on complete rows can compare: categories as one-hot codes.
@@ -136,6 +142,10 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     def _condition(self, table: Table) -> Rows:
         """`condition` of a checked table."""
 
+    @abstractmethod
+    def _moments(self) -> Moments:
+        """`moments` of a fitted density."""
+
     def _log_density(self, table: Table) -> np.ndarray:
         """`score_samples` of a checked table."""
         raise NotImplementedError(f"{type(self).__name__} has no log density. Use gapkernel.density.Gaussian().")
@@ -158,12 +168,12 @@ def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
 
 
 def seed_of(random_state) -> int:
-    """A seed for draws that belong to a row: an int is the seed itself, as everything random is drawn once, at fit."""
+    """A seed for draws that belong to a row, drawn once, at fit; an int is the seed itself."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def no_observed_value() -> ValueError:
-    """The error of a table that says nothing."""
+    """The error for a table without any value."""
     return ValueError("X has no observed value in any row of positive weight, so no density can be fitted.")

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.factor_analysis import FactorAnalysis
@@ -83,9 +83,7 @@ class BestDensity(Density):
         self.random_state = random_state
         self.categorical_features = categorical_features
 
-    def moments(self) -> Moments:
-        """Mean, variances and covariance under the density chosen."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return self.best_density_.moments()
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +100,7 @@ class BestDensity(Density):
         return self.best_density_.vectors(values)
 
     def _fit(self, table: Table, sample_weight) -> None:
-        rows_with_values(table, sample_weight)  # which refuses a table that says nothing
+        rows_with_values(table, sample_weight)  # which refuses a table without any value
         weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         candidates = self._candidates(table, seed)

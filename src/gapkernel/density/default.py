@@ -14,10 +14,10 @@ from gapkernel.density.marginals import Marginals
 from gapkernel.tables import Schema
 
 MANY_COLUMNS = 64
-"""Columns beyond which a full covariance is dear: every gap pattern costs their number cubed."""
+"""Columns beyond which a full covariance is expensive: every gap pattern costs their number cubed."""
 
 ROWS_PER_COLUMN = 10
-"""Rows for each column from which a full covariance is worth its price."""
+"""Rows for each column from which a full covariance is worth its cost."""
 
 
 class ComparesLaws(Protocol):

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.density.em.climb import Ascent, choose_by_bic
+from gapkernel.density.em.climb import Ascent
 from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import FactorRows, Patterns
@@ -80,9 +80,9 @@ class FactorAnalysis(IteratedDensity):
 
     Notes
     -----
-    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
-    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
-    constant 0, and values met there later are ignored.
+    A row without any value is left out. A constant column has variance zero, so a gap in it is filled by the constant,
+    with certainty. A column without any value carries no information: it becomes a constant 0, and values met there
+    later are ignored.
 
     Examples
     --------
@@ -132,12 +132,8 @@ class FactorAnalysis(IteratedDensity):
         def fit(k: int) -> Ascent:
             return maximise_factors(X, weight, k, ridge, self.tol, self.max_iter)
 
-        if self.n_components == "auto":
-            most = max(1, min(n - 1, d - 1))
-            counts = (2**i for i in range(most.bit_length()))
-            ascent, bic = choose_by_bic(fit, counts, lambda k: d * (k + 2) - k * (k - 1) / 2, standard.count)
-        else:
-            ascent, bic = fit(min(self.n_components, max(1, d))), {}
+        counts = (2**i for i in range(max(1, min(n - 1, d - 1)).bit_length()))
+        ascent = self._choose(fit, counts, max(1, d), lambda k: d * (k + 2) - k * (k - 1) / 2, standard)
         factors = canonical(ascent.point)
         k = factors.loadings.shape[1]
         self.mean_, self.loadings_, self.noise_ = (
@@ -148,7 +144,7 @@ class FactorAnalysis(IteratedDensity):
         self.loadings_[live] = factors.loadings * standard.scale[live, None]
         self.noise_[live] = factors.noise * standard.scale[live] ** 2
         self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - ridge * standard.variances
-        self.n_components_, self.bic_ = k, {count: value + 2.0 * standard.log_units for count, value in bic.items()}
+        self.n_components_ = k
         self._keep_course(ascent, standard, ridge)
 
     @property

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.linalg import null_space, pinvh
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.linalg.conditional import condition_patterns, workspace
 from gapkernel.compute.standardise import Standard, standardise
 from gapkernel.density.base import no_observed_value
-from gapkernel.density.em.gaussian import Prior, maximise_gaussian
+from gapkernel.density.em.gaussian import Prior, conditioned, maximise_gaussian
 from gapkernel.density.em.observations import ObservationsInParts
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, Patterns
@@ -97,9 +96,9 @@ class Gaussian(IteratedDensity):
 
     Notes
     -----
-    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
-    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
-    constant 0, and values met there later are ignored.
+    A row without any value is left out. A constant column has variance zero, so a gap in it is filled by the constant,
+    with certainty. A column without any value carries no information: it becomes a constant 0, and values met there
+    later are ignored.
 
     Examples
     --------
@@ -251,11 +250,5 @@ def gaussian_laws(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> tu
     """The laws of rows with gaps under one Gaussian, and the log densities of what was observed of them."""
     missing, certain = np.isnan(X), covariance.diagonal() == 0
     patterns = Patterns.of(missing & ~certain)
-    rows = np.where(missing & certain, mean, X)
-    block_start = np.concatenate([[0], np.cumsum(patterns.gaps.sum(axis=1) ** 2)])
-    blocks, log_density = np.empty(block_start[-1]), np.empty(len(rows))
-    condition_patterns(
-        patterns.gaps, patterns.row_start, patterns.order, mean, covariance,
-        block_start, workspace(rows.shape[1]), rows, blocks, log_density,
-    )  # fmt: skip
+    rows, blocks, log_density = conditioned(patterns, np.where(missing & certain, mean, X), mean, covariance)
     return GaussianRows(rows, patterns.index, patterns.gaps, blocks), log_density

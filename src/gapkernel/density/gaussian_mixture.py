@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.density.em.climb import Ascent, choose_by_bic
+from gapkernel.density.em.climb import Ascent
 from gapkernel.density.em.gaussian import Prior, compress, maximise_gaussian
 from gapkernel.density.em.mixture import GappyTable, clusters, maximise_mixture
 from gapkernel.density.gaussian import Gaussian, gaussian_laws
@@ -91,9 +91,9 @@ class GaussianMixture(IteratedDensity):
 
     Notes
     -----
-    At the edges: a row with no value at all says nothing and is left out. A constant column has variance zero, so a gap
-    in it is filled by the constant, with certainty. A column with no value at all carries no information: it becomes a
-    constant 0, and values met there later are ignored.
+    A row without any value is left out. A constant column has variance zero, so a gap in it is filled by the constant,
+    with certainty. A column without any value carries no information: it becomes a constant 0, and values met there
+    later are ignored.
 
     Examples
     --------
@@ -166,17 +166,13 @@ class GaussianMixture(IteratedDensity):
             return maximise_mixture(table, weight, memberships, prior_of(k), self.tol, self.max_iter)
 
         distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
-        if self.n_components == "auto":
-            counts = range(1, min(self.max_components, distinct) + 1)
-            ascent, bic = choose_by_bic(fit, counts, lambda k: k - 1 + k * d * (d + 3) / 2, standard.count)
-        else:
-            ascent, bic = fit(min(self.n_components, distinct)), {}
+        counts = range(1, min(self.max_components, distinct) + 1)
+        ascent = self._choose(fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
         shares, points = ascent.point.shares, ascent.point.points
         means = np.array([standard.mean(point.mean) for point in points])
         self._set(shares, means, np.array([standard.covariance(point.covariance) for point in points]))
         ridge = ridge_of(len(shares))
         self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
-        self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
         self._keep_course(ascent, standard, ridge)
 
     def _condition(self, table: Table) -> MixtureRows:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.base import Density, rows_with_values
-from gapkernel.density.em.climb import Ascent, warn_unless_converged
+from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
 from gapkernel.density.em.observations import Observations
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
@@ -33,6 +33,7 @@ class IteratedDensity(Density):
     """The parameters that make a density known when they are given."""
     least_ridge: ClassVar[float]
 
+    n_components: Any
     ridge: Any
     tol: float
     max_iter: int
@@ -40,9 +41,7 @@ class IteratedDensity(Density):
     variances_: np.ndarray
     covariance_: np.ndarray
 
-    def moments(self) -> Moments:
-        """Mean, variances and covariance of a row of which nothing was observed; variances are without the ridge."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
 
     def _read(self, X, *, reset: bool = False) -> Table:
@@ -98,6 +97,17 @@ class IteratedDensity(Density):
     def _ridge_for(self, n_columns: int, n_rows: float) -> float:
         """The ridge; "auto" is strong where rows are few."""
         return float(np.clip(n_columns / n_rows**2, self.least_ridge, 1.0)) if self.ridge == "auto" else self.ridge
+
+    def _choose(
+        self, fit: Callable[[int], Ascent], counts: Iterable[int], most: int, n_parameters: Callable, standard: Standard
+    ) -> Ascent:
+        """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
+        if self.n_components == "auto":
+            ascent, bic = choose_by_bic(fit, counts, n_parameters, standard.count)
+        else:
+            ascent, bic = fit(min(self.n_components, most)), {}
+        self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
+        return ascent
 
     def _keep_course(self, ascent: Ascent, standard: Standard, ridge: float) -> None:
         """Keep how an iteration on standardised columns went, and warn if it stopped early."""

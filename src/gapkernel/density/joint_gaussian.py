@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values
@@ -83,9 +82,7 @@ class JointGaussian(Density):
         nodes, weights = rows.cell_nodes(codes[0], n_nodes)
         return self._location[codes[0]] + self._scale[codes[0]] * nodes, weights
 
-    def moments(self) -> Moments:
-        """Mean, variances and covariance of the codes."""
-        check_is_fitted(self, "schema_")
+    def _moments(self) -> Moments:
         return self.gaussian_.moments()
 
     @property

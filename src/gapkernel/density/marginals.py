@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
@@ -103,12 +102,10 @@ class Marginals(Density):
         self.laws = laws
         self.categorical_features = categorical_features
 
-    def moments(self) -> Moments:
+    def _moments(self) -> Moments:
         """Mean and variance of each column, of the codes for categories; columns are independent."""
-        check_is_fitted(self, "schema_")
         laws = [feature.law or Atoms(np.zeros(1), np.ones(1)) for feature in self.features_]
-        variances = np.array([law.variance for law in laws])
-        return Moments(np.array([law.mean for law in laws]), variances, lambda: np.diag(variances))
+        return Moments.independent(np.array([law.mean for law in laws]), np.array([law.variance for law in laws]))
 
     def _fit(self, table: Table, sample_weight) -> None:
         table, weight = rows_with_values(table, sample_weight)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values, seed_of
@@ -69,11 +68,9 @@ class Neighbours(Density):
         self.random_state = random_state
         self.categorical_features = categorical_features
 
-    def moments(self) -> Moments:
+    def _moments(self) -> Moments:
         """Mean and variance of each column over its observed values, as if columns were independent."""
-        check_is_fitted(self, "schema_")
-        variances = self._standard.variances
-        return Moments(self._standard.location, variances, lambda: np.diag(variances))
+        return Moments.independent(self._standard.location, self._standard.variances)
 
     def _fit(self, table: Table, sample_weight) -> None:
         table, self._weight = rows_with_values(table, sample_weight)

@@ -14,13 +14,13 @@ from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.rows import Moments, Rows
 
-GAUSSIAN = frozenset({"gaussian", "factor"})
+GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
 MIXTURES = GAUSSIAN | {"mixture", "atoms"}
 ALL_KINDS = MIXTURES | {"marginal"}
 """Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
 
 SMALL_BLOCK = 16
-"""Rows of the square blocks whose diagonals are computed for want of a formula."""
+"""Rows of the square blocks whose diagonals are computed where there is no formula for them."""
 
 
 class NoClosedForm(NotImplementedError, ValueError):
@@ -205,6 +205,9 @@ class OnColumns(Kernel):
         """Those of the kernel inside."""
         return self.kernel.kinds
 
+    def _validate_params(self) -> None:
+        self.kernel._validate_params()
+
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         some = None if moments is None else moments.take(self._indices(rows.n_features))
         self.kernel = self.kernel.resolve(some, self._part(rows))
@@ -310,6 +313,10 @@ class Sum(Kernel):
                 f"{' or '.join(sorted(self.right.kinds))} ones: they cannot be combined."
             )
         return common
+
+    def _validate_params(self) -> None:
+        self.left._validate_params()
+        self.right._validate_params()
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)

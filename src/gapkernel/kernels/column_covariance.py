@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.moments.column_covariance import shared_covariance
+from gapkernel.compute.linalg.blocks import root_of
+from gapkernel.compute.moments.kernel_moments import base_and_pull, covariances, curvatures
+from gapkernel.compute.pairs.side import lay_out
 from gapkernel.rows import GaussianRows
 
 
@@ -50,39 +52,18 @@ def rbf_columns(rows: GaussianRows, gamma: float, log_scale, variances: np.ndarr
     With B_i = (I + 2 gamma Sigma_i)^-1 and a fixed x, E k(x_i, x) = |B_i|^(1/2) exp(-gamma (m_i - x)'B_i(m_i - x)).
     What is left is the covariance over x = x_j, which moves on the gaps of row j only.
     """
-    inverses, log_dets = _inverses(rows, gamma)
+    side, order, _ = lay_out(rows, gamma, 0.0)
     for j in range(len(rows)):
-        gaps = np.flatnonzero(rows.gaps[rows.pattern[j]])
-        if not len(gaps):  # x_j is known: nothing is shared
-            yield ColumnCovariance(np.zeros((len(rows), len(rows))), variances[:, j])
-            continue
-        away = rows.means - rows.means[j]
-        pulled = np.einsum("nij,nj->ni", inverses[rows.pattern], away)  # B_i (m_i - m_j)
-        base = log_scale + log_scale[j] - 0.5 * log_dets[rows.pattern] - gamma * np.einsum("ij,ij->i", away, pulled)
-        root = _root(rows.covariance_of(j)[np.ix_(gaps, gaps)])
-        curvatures = root.T @ inverses[:, gaps[:, None], gaps] @ root
-        shared = shared_covariance(rows.pattern, base, pulled[:, gaps] @ root, curvatures, gamma)
-        shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
+        shared = np.zeros((len(rows), len(rows)))
+        gaps = np.flatnonzero(rows.uncertain[j])
+        if len(gaps):  # else x_j is known: nothing is shared
+            base, pull = base_and_pull(side, rows.means[j], gamma)
+            root = np.ascontiguousarray(root_of(rows.covariance_of(j)[np.ix_(gaps, gaps)]))
+            scaled, slope = base + log_scale[order] + log_scale[j], root.T @ pull[gaps]
+            shared[np.ix_(order, order)] = covariances(scaled[None], slope[None], curvatures(side, gaps, root), gamma)
+            shared[j], shared[:, j] = 0.0, 0.0  # k(x_j, x_j) does not vary
         yield _completed(shared, variances[:, j])
 
 
 def _completed(shared: np.ndarray, variances: np.ndarray) -> ColumnCovariance:
     return ColumnCovariance(shared, np.maximum(variances - shared.diagonal(), 0.0))
-
-
-def _inverses(rows: GaussianRows, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    """(I + 2 gamma Sigma)^-1 and log |I + 2 gamma Sigma| of each pattern."""
-    inverses = np.tile(np.eye(rows.n_features), (len(rows.gaps), 1, 1))
-    log_dets = np.zeros(len(rows.gaps))
-    for members, gaps, covariance in rows.by_pattern():
-        matrix = np.eye(len(gaps)) + 2.0 * gamma * covariance
-        pattern = rows.pattern[members[0]]
-        inverses[pattern][np.ix_(gaps, gaps)] = np.linalg.inv(matrix)
-        log_dets[pattern] = np.linalg.slogdet(matrix)[1]
-    return inverses, log_dets
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """R with R R' = covariance, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

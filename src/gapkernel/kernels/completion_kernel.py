@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import OfTable
+from gapkernel.kernels.columns.averaged import OfTable, product_of
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import AtomRows, MarginalRows, Moments
 
@@ -91,13 +91,7 @@ class CompletionKernel(Kernel):
 
     def _joined(self, columns) -> np.ndarray:
         """The mean over columns for the overlap, the product for the others."""
-        columns = list(columns) if self.base == "overlap" else iter(columns)
-        if self.base == "overlap":
-            return np.mean(columns, axis=0)
-        out = np.array(next(columns))
-        for column in columns:
-            out *= column
-        return out
+        return np.mean(list(columns), axis=0) if self.base == "overlap" else product_of(columns)
 
     def _by_matches(self, chances, n_features: int) -> np.ndarray:
         """E f(number of equal columns), each equal with its own chance: the Poisson-binomial recursion."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.factor import FactorEngine, factor_log_det
-from gapkernel.compute.pairs.mixture import Components, MixtureEngine, mixture_log_norm
+from gapkernel.compute.pairs.mapped import MappedEngine
+from gapkernel.compute.pairs.mixture import MixtureEngine, mixture_log_norm
 from gapkernel.compute.pairs.side import row_log_det
 from gapkernel.rows import GaussianRows, Rows
 
 ENGINES = {
     ("gaussian", "gaussian"): "dense",
     ("gaussian", "factor"): "dense",
-    ("gaussian", "mixture"): "components",
-    ("gaussian", "atoms"): "components",
+    ("gaussian", "mapped"): "dense",
     ("factor", "factor"): "factor",
-    ("factor", "mixture"): "components",
-    ("factor", "atoms"): "components",
-    ("mixture", "mixture"): "components",
-    ("mixture", "atoms"): "components",
-    ("atoms", "atoms"): "components",
+    ("factor", "mapped"): "dense",
+    ("mapped", "mapped"): "mapped",
+    **{(kind, "mixture"): "components" for kind in ("gaussian", "factor", "mapped", "mixture")},
+    **{(kind, "atoms"): "components" for kind in ("gaussian", "factor", "mapped", "mixture", "atoms")},
 }
 """The engine for two kinds of rows, in either order."""
 
@@ -34,16 +35,26 @@ def expected_rbf(left: Rows, right: Rows | None, gamma, scale_left, scale_right)
         return MixtureEngine(components_of(left), there, gamma, scale_left, scale_right)
     if name == "factor" and left.same_factors(other):  # type: ignore[attr-defined]
         return FactorEngine(left, right, gamma, scale_left, scale_right)
-    return ExpectedRBFEngine(left.dense, None if right is None else right.dense, gamma, scale_left, scale_right)
+    engine = MappedEngine if name == "mapped" and MappedEngine.pays(left, other, gamma) else ExpectedRBFEngine
+    return engine(left.dense, None if right is None else right.dense, gamma, scale_left, scale_right)
 
 
 def log_norm(rows: Rows, gamma) -> np.ndarray:
     """log kappa_i = log E k(x_i, x_i') for an independent copy of a row; -1/2 log |I + 4 gamma Sigma_i| if Gaussian."""
     if rows.kind == "factor":
         return -0.5 * factor_log_det(rows, 2.0 * gamma)
-    if rows.kind == "gaussian":
+    if rows.kind in ("gaussian", "mapped"):
         return -0.5 * row_log_det(rows, 2.0 * gamma)
     return mixture_log_norm([(weight, _gaussian(laws)) for weight, laws in rows.components()], gamma)
+
+
+class Components(NamedTuple):
+    """All components of a batch of mixtures as one batch of Gaussian laws, sorted by row."""
+
+    batch: GaussianRows
+    owner: np.ndarray  # the row of each component
+    log_weight: np.ndarray  # of each component
+    n_rows: int
 
 
 def components_of(rows: Rows) -> Components:

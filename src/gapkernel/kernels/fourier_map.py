@@ -49,11 +49,11 @@ class FourierMap:
         if not isinstance(kernel, ExpectedRBF) or isinstance(kernel, UnscaledExpectedRBF):
             raise ValueError(f"There are Fourier features for 'genrbf' and 'rbf', not for {kernel!r}. Use Nystroem.")
         root = kernel.metric_root(len(centre))
-        waves = (_orthogonal if orthogonal else _independent)((n_components + 1) // 2, len(root), random)
+        shape = (n_components + 1) // 2, len(root)
+        waves = _orthogonal(*shape, random) if orthogonal else random.standard_normal(shape)
         phase = random.uniform(0.0, 2.0 * np.pi) if n_components % 2 else 0.0
-        return cls(
-            kernel, np.sqrt(2.0 * kernel.inverse_width()) * waves @ root, centre, n_components, phase
-        )  # w'(Rx) = (R'w)'x
+        frequencies = np.sqrt(2.0 * kernel.inverse_width()) * waves @ root  # w'(Rx) = (R'w)'x
+        return cls(kernel, frequencies, centre, n_components, phase)
 
     def __call__(self, rows: Rows) -> np.ndarray:
         """The features of each row, (n_rows, n_components): all cosines, then all sines."""
@@ -105,10 +105,6 @@ class FourierMap:
 def _moved(rows: GaussianRows, by: float) -> GaussianRows:
     """The laws with their means multiplied."""
     return replace(rows, means=by * rows.means)
-
-
-def _independent(n: int, d: int, random) -> np.ndarray:
-    return random.standard_normal((n, d))
 
 
 def _orthogonal(n: int, d: int, random) -> np.ndarray:

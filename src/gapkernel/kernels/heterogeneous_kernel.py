@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
+from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable, product_of
 from gapkernel.kernels.columns.kernels import univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
@@ -31,7 +31,7 @@ class HeterogeneousKernel(Kernel):
         In (0, 1): the activation of EHK_alpha, which tends to exp for small alpha. None leaves the mean as it is.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
-        an object of `gapkernel.kernels.univariate`.
+        an object of `gapkernel.kernels.columns.kernels`.
     categorical : str, callable or kernel object, default="overlap"
         Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
         function of their codes.
@@ -42,6 +42,7 @@ class HeterogeneousKernel(Kernel):
     weights : array-like of shape (n_features,), default=None
         How much each column counts; for "mean" and "sum" only.
     aggregation : {"mean", "sum", "product"}, default="mean"
+        How the kernels of the columns are put together.
     quadrature : int, default=None
         Number of nodes for kernels that have no closed form under the law of their column. None refuses them.
 
@@ -124,11 +125,7 @@ class HeterogeneousKernel(Kernel):
     def _put_together(self, columns, n_features: int) -> np.ndarray:
         """The mean, sum or product of one array for each column."""
         if self.aggregation == "product":
-            columns = iter(columns)
-            out = np.array(next(columns))
-            for column in columns:
-                out *= column
-            return out
+            return product_of(columns)
         return sum(share * column for share, column in zip(self._shares(n_features), columns, strict=True))
 
     def _shares(self, n_features: int) -> np.ndarray:

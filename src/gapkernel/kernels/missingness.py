@@ -66,6 +66,10 @@ class Masked(Kernel):
         """Those of the kernel inside."""
         return self.kernel.kinds
 
+    def _validate_params(self) -> None:
+        self.kernel._validate_params()
+        self.indicator._validate_params()
+
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, left, right)
         return self._joined(values, self._alike(left, left if right is None else right))
@@ -74,7 +78,6 @@ class Masked(Kernel):
         self.kernel = self.kernel.resolve(moments, rows)
         self.columns = rows.mask().any(axis=0)
         self.indicator = clone(self.indicator)
-        self.indicator._validate_params()
         if isinstance(self.indicator.gamma, str):
             missing = rows.mask()[:, self.columns].astype(float)
             self.indicator.gamma = scale_gamma(Moments.of(missing)) if self.columns.any() else 1.0

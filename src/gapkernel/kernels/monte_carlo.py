@@ -83,8 +83,6 @@ class MonteCarlo(Kernel):
     def _looked_at(self, rows: Rows) -> Rows:
         if self.base_params and not isinstance(self.base, str):
             raise ValueError("base_params are for a base kernel given by name; a callable has its own.")
-        if isinstance(self.base, str):
-            _ = rows.means  # refuses categories, whose codes are no numbers
         return super()._looked_at(rows)
 
     def _diag(self, rows: Rows) -> np.ndarray:
@@ -129,10 +127,12 @@ class MonteCarlo(Kernel):
         """The completions of all rows, some rows at a time."""
         if not isinstance(self.random_state, Integral):
             raise unresolved("random_state", self.random_state)
+        if isinstance(self.base, str):
+            _ = rows.means  # refuses categories, whose codes are no numbers
         tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
         for begin in range(0, len(rows), tile):
             some = slice(begin, begin + tile)
-            yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))
+            yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))  # type: ignore[misc]
 
     def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         if isinstance(self.base, str):

@@ -43,8 +43,10 @@ class CompleteKernel:
         """k(x, x) for each row."""
         if self.source == "rbf":
             return np.ones(len(rows))
-        if isinstance(self.source, Kernel | ProcessKernel):
-            return self.source.diag(GaussianRows.certain(rows) if isinstance(self.source, Kernel) else rows)
+        if isinstance(self.source, Kernel):
+            return self.source.diag(GaussianRows.certain(rows))
+        if isinstance(self.source, ProcessKernel):
+            return self.source.diag(rows)
         return np.array([self(row[None], row[None])[0, 0] for row in rows])
 
 

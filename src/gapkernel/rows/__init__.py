@@ -3,7 +3,7 @@
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import Moments, Rows, UnsupportedLaws
 from gapkernel.rows.factor import FactorRows
-from gapkernel.rows.gaussian import GaussianRows
+from gapkernel.rows.gaussian import GaussianRows, MappedRows
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.rows.masked import MaskedRows
 from gapkernel.rows.mixture import MixtureRows
@@ -14,6 +14,7 @@ __all__ = [
     "FactorRows",
     "Feature",
     "GaussianRows",
+    "MappedRows",
     "MarginalRows",
     "MaskedRows",
     "MixtureRows",

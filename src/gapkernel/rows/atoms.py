@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws.row_points import RowPoints
 from gapkernel.compute.draws.streams import row_keys
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.rows.base import Rows, row_indices
 
 
@@ -58,7 +59,7 @@ class AtomRows(Rows):
             )
         points, keys = RowPoints(method, n_atoms, n_dimensions, seed), row_keys(observed)
         counts = np.where(np.isnan(observed).any(axis=1), n_atoms, 1)
-        starts = np.concatenate([[0], np.cumsum(counts)])
+        starts = starts_of(counts)
         values = np.repeat(observed, counts, axis=0)
         fill(values, starts, lambda rows, n: points(keys[rows], n))
         return cls(values, np.repeat(-np.log(counts), counts), counts)
@@ -74,7 +75,7 @@ class AtomRows(Rows):
     @cached_property
     def starts(self) -> np.ndarray:
         """Where the atoms of each row begin; one entry more than there are rows."""
-        return np.concatenate([[0], np.cumsum(self.counts)])
+        return starts_of(self.counts)
 
     @cached_property
     def owner(self) -> np.ndarray:
@@ -106,8 +107,7 @@ class AtomRows(Rows):
     def take(self, indices) -> AtomRows:
         kept = np.arange(len(self))[row_indices(indices)]
         counts = self.counts[kept]
-        begin = np.repeat(self.starts[kept] - np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64), counts)
-        places = begin + np.arange(counts.sum())
+        places = np.repeat(self.starts[kept] - starts_of(counts)[:-1], counts) + np.arange(counts.sum())
         return AtomRows(self.values[places], self.log_weight[places], counts)
 
     def columns(self, indices) -> AtomRows:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from gapkernel.compute.standardise import standard_of
+
 if TYPE_CHECKING:
     from gapkernel.rows.gaussian import GaussianRows
 
@@ -18,7 +20,7 @@ class UnsupportedLaws(ValueError):
 
 
 class Moments:
-    """Means and variances of the columns, which words such as ``gamma="scale"`` become numbers by.
+    """Means and variances of the columns, from which words such as ``gamma="scale"`` become numbers.
 
     Parameters
     ----------
@@ -34,11 +36,13 @@ class Moments:
 
     @classmethod
     def of(cls, X: np.ndarray, weight: np.ndarray | None = None) -> Moments:
-        """Those of the observed values of each column of ``X``, as if columns were independent; 0 where none is."""
-        shares = ~np.isnan(X) * (np.ones(len(X)) if weight is None else weight)[:, None]
-        total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-        mean = (shares * np.nan_to_num(X)).sum(axis=0) / total
-        variances = (shares * np.nan_to_num(X - mean) ** 2).sum(axis=0) / total
+        """Those of the observed values of each column of ``X``, as if columns were independent; 0 without a value."""
+        standard = standard_of(X, weight)
+        return cls.independent(standard.location, standard.variances)
+
+    @classmethod
+    def independent(cls, mean: np.ndarray, variances: np.ndarray) -> Moments:
+        """Those of columns that are independent."""
         return cls(mean, variances, lambda: np.diag(variances))
 
     @cached_property
@@ -58,7 +62,7 @@ class Rows(ABC):
     """
 
     kind: ClassVar[str]
-    """"gaussian", "factor", "mixture", "marginal" or "atoms"."""
+    """"gaussian", "factor", "mapped", "mixture", "marginal" or "atoms"."""
 
     means: np.ndarray
     """The mean of each law, (n_rows, n_features): the observed values, and the expected ones in the gaps."""
@@ -92,7 +96,7 @@ class Rows(ABC):
     @property
     def complete(self) -> np.ndarray:
         """True for rows without uncertainty, (n_rows,)."""
-        return ~self.uncertain.any(axis=1)
+        return np.logical_not(self.uncertain.any(axis=1))
 
     @property
     def unmasked(self) -> Rows:
@@ -169,7 +173,7 @@ class Rows(ABC):
         complete = np.flatnonzero(self.complete)
         if len(complete):
             yield complete, np.empty(0, np.int64), np.empty((0, 0))
-        for i in np.flatnonzero(~self.complete):
+        for i in np.flatnonzero(~self.complete).tolist():
             columns = np.flatnonzero(self.uncertain[i])
             yield np.array([i]), columns, self.covariance_of(i)[np.ix_(columns, columns)]
 

@@ -45,7 +45,7 @@ class Law:
         raise NotImplementedError
 
     def nodes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """About ``n`` points and weights that stand for the law in a sum: ten Gauss points on panels of quantiles."""
+        """About ``n`` points and weights that replace the law in a sum: ten Gauss points on panels of quantiles."""
         panels = max(1, round(n / len(POINTS)))
         shares = (np.arange(panels)[:, None] + 0.5 * (POINTS + 1.0)) / panels
         return self.ppf(shares.ravel()), np.tile(0.5 * WEIGHTS / panels, panels)
@@ -160,7 +160,7 @@ class UniformWindows(Law):
         return np.vstack([np.zeros(4), np.cumsum(self.weights[:, None] * away, axis=0)])
 
     def integral_of_cdf(self, z) -> np.ndarray:
-        """A window wholly below z gives z - x_i, one that holds z gives (z - x_i + h)^2 / 4h. O(log n) for each z."""
+        """A window below z gives z - x_i, one around z gives (z - x_i + h)^2 / 4h. O(log n) for each z."""
         z, h = np.asarray(z, dtype=np.float64), self.half_width
         if z.size > len(self.centres):  # sorted, they walk through memory in order
             order = np.argsort(z, axis=None)
@@ -195,10 +195,7 @@ class UniformWindows(Law):
         return np.interp(share, np.concatenate([[0.0], np.cumsum(steps)]), edges)
 
     def log_density(self, z) -> np.ndarray:
-        mass, reach = (
-            self._powers[:, 0],
-            self.half_width * (1.0 + 1e-9),
-        )  # an end belongs to its window, whatever rounding
+        mass, reach = self._powers[:, 0], self.half_width * (1.0 + 1e-9)  # an end belongs to its window
         first, last = self.centres.searchsorted(z - reach), self.centres.searchsorted(z + reach, "right")
         with np.errstate(divide="ignore"):
             return np.log((mass[last] - mass[first]) / (2.0 * self.half_width))
@@ -225,8 +222,11 @@ class Normal(Law):
         return self.deviation * (t * ndtr(t) + np.exp(-0.5 * t**2) / np.sqrt(2.0 * np.pi))
 
     def mean_spread(self, low=-np.inf, high=np.inf) -> float:
-        whole = 2.0 * self.deviation / np.sqrt(np.pi)
-        return whole - _tails(lambda t: ndtr((t - self.mean) / self.deviation), low, high, self.ppf)
+        total = 2.0 * self.deviation / np.sqrt(np.pi)
+        for begin, end in ((self.ppf(TAIL), low), (high, self.ppf(1.0 - TAIL))):  # the tails that are cut off
+            if np.isfinite(begin) and np.isfinite(end) and end > begin:
+                total -= _spread(lambda t: ndtr((t - self.mean) / self.deviation), np.linspace(begin, end, 33))
+        return total
 
     def ppf(self, share) -> np.ndarray:
         return self.mean + self.deviation * ndtri(share)
@@ -254,18 +254,14 @@ class Known(Law):
         z = np.asarray(z, dtype=np.float64)
         start = max(self.distribution.support()[0], float(self.ppf(TAIL)))  # type: ignore[attr-defined]
         knots, place = np.unique(np.concatenate([[start], self.ppf(PANELS), z.ravel()]), return_inverse=True)
-        half = 0.5 * np.diff(knots)
-        nodes = knots[:-1, None] + half[:, None] * (POINTS + 1.0)
-        panels = half * (self.distribution.cdf(nodes) @ WEIGHTS)  # type: ignore[attr-defined]
+        panels = _over_panels(self.distribution.cdf, knots)  # type: ignore[attr-defined]
         total = np.concatenate([[0.0], np.cumsum(panels)])
         return total[place[-z.size :]].reshape(z.shape) if z.size else z
 
     def mean_spread(self, low=-np.inf, high=np.inf) -> float:
         ends = np.clip(self.ppf(np.array([TAIL, 1.0 - TAIL])), low, high)
         knots = np.unique(np.clip(np.concatenate([ends, self.ppf(PANELS)]), *ends))
-        half = 0.5 * np.diff(knots)
-        cdf = self.distribution.cdf(knots[:-1, None] + half[:, None] * (POINTS + 1.0))  # type: ignore[attr-defined]
-        return float(2.0 * np.sum(half * ((cdf * (1.0 - cdf)) @ WEIGHTS)))
+        return _spread(self.distribution.cdf, knots)  # type: ignore[attr-defined]
 
     def ppf(self, share) -> np.ndarray:
         return self.distribution.ppf(share)  # type: ignore[attr-defined]
@@ -285,13 +281,12 @@ def known_law(distribution) -> Law:
     return Atoms(points, probabilities / probabilities.sum())
 
 
-def _tails(cdf, low: float, high: float, ppf) -> float:
-    """2 F (1 - F) integrated outside ``low`` to ``high``, by Gauss points on panels."""
-    total = 0.0
-    for begin, end in ((ppf(TAIL), low), (high, ppf(1.0 - TAIL))):
-        if np.isfinite(begin) and np.isfinite(end) and end > begin:
-            knots = np.linspace(begin, end, 33)
-            half = 0.5 * np.diff(knots)
-            share = cdf(knots[:-1, None] + half[:, None] * (POINTS + 1.0))
-            total += float(2.0 * np.sum(half * ((share * (1.0 - share)) @ WEIGHTS)))
-    return total
+def _over_panels(function, knots: np.ndarray) -> np.ndarray:
+    """The integral of a function between each knot and the next, by ten Gauss points."""
+    half = 0.5 * np.diff(knots)
+    return half * (function(knots[:-1, None] + half[:, None] * (POINTS + 1.0)) @ WEIGHTS)
+
+
+def _spread(cdf, knots: np.ndarray) -> float:
+    """The integral of 2 F (1 - F) from the first knot to the last: what that stretch adds to E|X - X'|."""
+    return float(2.0 * np.sum(_over_panels(lambda t: cdf(t) * (1.0 - cdf(t)), knots)))

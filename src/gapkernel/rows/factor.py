@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -10,17 +9,19 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from gapkernel.compute.linalg.blocks import flat
 from gapkernel.compute.linalg.quadratic import weighted_products
 from gapkernel.rows.atoms import AtomRows
-from gapkernel.rows.base import Rows, row_indices
-from gapkernel.rows.gaussian import GaussianRows, flat_blocks
+from gapkernel.rows.base import row_indices
+from gapkernel.rows.gaussian import GaussianRows, MappedRows
+from gapkernel.rows.pattern_rows import PatternRows
 
 PATTERNS_AT_ONCE = 256
 """Patterns whose variances are worked out together."""
 
 
 @dataclass(frozen=True, eq=False)
-class FactorRows(Rows):
+class FactorRows(PatternRows):
     """An immutable batch of rows, each a Gaussian law x = mean + P (F z + noise) with z normal and P the gaps.
 
     The covariance of a law is diag(noise) + F inverse(precision) F' on its gaps and zero elsewhere. It is kept in that
@@ -51,26 +52,8 @@ class FactorRows(Rows):
 
     kind: ClassVar[str] = "factor"
 
-    def __len__(self) -> int:
-        return len(self.means)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.means.shape[1]
-
-    @property
-    def uncertain(self) -> np.ndarray:
-        """True for the cells that are not known for certain."""
-        return self.gaps[self.pattern]
-
-    @property
-    def complete(self) -> np.ndarray:
-        """True for rows without uncertainty."""
-        return np.logical_not(self.gaps.any(axis=1))[self.pattern]
-
     @cached_property
-    def total_variance(self) -> np.ndarray:
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
         """Trace of each row's covariance: how much is unknown about it."""
         rank = np.einsum("pab,pab->p", np.linalg.inv(self.precision), weighted_products(self.gaps, self.loadings))
         return (self.gaps @ self.noise + rank)[self.pattern]
@@ -89,28 +72,12 @@ class FactorRows(Rows):
     @cached_property
     def dense(self) -> GaussianRows:  # type: ignore[override]
         """The same laws with their covariances written out."""
-        return GaussianRows(self.means, self.pattern, self.gaps, flat_blocks(block for _, block in self._blocks()))
-
-    def covariance_of(self, i: int) -> np.ndarray:
-        """The covariance of row ``i`` over all columns, zero outside its gaps."""
-        return self.take([i]).dense.covariance_of(0)
-
-    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each pattern in use: its rows, its gap columns, and its covariance on them."""
-        return self.dense.by_pattern()
+        return GaussianRows(self.means, self.pattern, self.gaps, flat(block for _, block in self._blocks()))
 
     def take(self, indices) -> FactorRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
-        indices = row_indices(indices)
-        kept, pattern = np.unique(self.pattern[indices], return_inverse=True)
-        return FactorRows(
-            np.array(self.means[indices]),
-            pattern.reshape(-1),
-            self.gaps[kept],
-            self.precision[kept],
-            self.loadings,
-            self.noise,
-        )
+        means, pattern, kept = self._taken(row_indices(indices))
+        return FactorRows(means, pattern, self.gaps[kept], self.precision[kept], self.loadings, self.noise)
 
     def columns(self, indices) -> FactorRows:
         """The marginal laws on some columns."""
@@ -148,10 +115,7 @@ class FactorRows(Rows):
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
         return self.dense.atoms(n_atoms, method, seed)
 
-    def components(self) -> tuple[tuple[np.ndarray, FactorRows], ...]:
-        return ((np.ones(len(self)), self),)
-
-    def map(self, matrix, offset=0.0) -> GaussianRows:
+    def map(self, matrix, offset=0.0) -> MappedRows:
         """The laws of ``matrix @ x + offset``, which are no longer diagonal and low rank."""
         return self.dense.map(matrix, offset)
 
@@ -162,11 +126,10 @@ class FactorRows(Rows):
             or (np.array_equal(self.loadings, other.loadings) and np.array_equal(self.noise, other.noise))
         )
 
-    def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for gaps, precision in zip(self.gaps, self.precision, strict=True):
-            columns = np.flatnonzero(gaps)
-            loadings = self.loadings[columns]
-            block = loadings @ np.linalg.solve(precision, loadings.T)
-            block = 0.5 * (block + block.T)
-            block[np.diag_indices(len(columns))] += self.noise[columns]
-            yield columns, block
+    def _block(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.flatnonzero(self.gaps[k])
+        loadings = self.loadings[columns]
+        block = loadings @ np.linalg.solve(self.precision[k], loadings.T)
+        block = 0.5 * (block + block.T)
+        block[np.diag_indices(len(columns))] += self.noise[columns]
+        return columns, block

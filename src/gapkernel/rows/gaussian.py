@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,14 +10,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws.row_points import normal_draws
-from gapkernel.compute.linalg.blocks import scale_blocks
+from gapkernel.compute.linalg.blocks import flat, root_of, scale_blocks, starts_of
 from gapkernel.compute.linalg.quadratic import quadratic_forms
 from gapkernel.rows.atoms import AtomRows
-from gapkernel.rows.base import Rows, row_indices
+from gapkernel.rows.base import row_indices
+from gapkernel.rows.pattern_rows import PatternRows
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianRows(Rows):
+class GaussianRows(PatternRows):
     """An immutable batch of rows, each a Gaussian law.
 
     Rows that share a gap pattern share a covariance, so covariances are kept once per pattern, on the gaps
@@ -66,17 +66,8 @@ class GaussianRows(Rows):
         distinct, pattern = np.unique(covariances.reshape(len(means), -1), axis=0, return_inverse=True)
         blocks = distinct.reshape(-1, means.shape[1], means.shape[1])
         gaps = blocks.diagonal(axis1=1, axis2=2) > 0
-        return cls(
-            means, pattern.reshape(-1), gaps, flat_blocks(b[np.ix_(g, g)] for b, g in zip(blocks, gaps, strict=True))
-        )
-
-    def __len__(self) -> int:
-        return len(self.means)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.means.shape[1]
+        covariance = flat(block[np.ix_(mine, mine)] for block, mine in zip(blocks, gaps, strict=True))
+        return cls(means, pattern.reshape(-1), gaps, covariance)
 
     @property
     def dense(self) -> GaussianRows:
@@ -86,25 +77,15 @@ class GaussianRows(Rows):
     @cached_property
     def gap_start(self) -> np.ndarray:
         """Where the gaps of each pattern begin when all are listed; one entry more than there are patterns."""
-        return np.concatenate([[0], np.cumsum(self.gaps.sum(axis=1))])
+        return starts_of(self.gaps.sum(axis=1))
 
     @cached_property
     def block_start(self) -> np.ndarray:
         """Where the covariance of each pattern begins in the flat array; one entry more than there are patterns."""
-        return np.concatenate([[0], np.cumsum(self.gaps.sum(axis=1) ** 2)])
-
-    @property
-    def uncertain(self) -> np.ndarray:
-        """True for the cells that are not known for certain."""
-        return self.gaps[self.pattern]
-
-    @property
-    def complete(self) -> np.ndarray:
-        """True for rows without uncertainty."""
-        return np.logical_not(self.gaps.any(axis=1))[self.pattern]
+        return starts_of(self.gaps.sum(axis=1) ** 2)
 
     @cached_property
-    def total_variance(self) -> np.ndarray:
+    def total_variance(self) -> np.ndarray:  # type: ignore[override]
         """Trace of each row's covariance: how much is unknown about it."""
         return np.array([block.trace() for _, block in self._blocks()])[self.pattern]
 
@@ -116,30 +97,12 @@ class GaussianRows(Rows):
         quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
         return out[self.pattern]
 
-    def covariance_of(self, i: int) -> np.ndarray:
-        """The covariance of row ``i`` over all columns, zero outside its gaps."""
-        gaps, start = self.gaps[self.pattern[i]], self.block_start[self.pattern[i]]
-        full = np.zeros((self.n_features, self.n_features))
-        full[np.ix_(gaps, gaps)] = self.covariance[start : start + gaps.sum() ** 2].reshape(gaps.sum(), gaps.sum())
-        return full
-
-    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each pattern in use: its rows, its gap columns, and its covariance on them."""
-        order = np.argsort(self.pattern, kind="stable")
-        ends = np.cumsum(np.bincount(self.pattern, minlength=len(self.gaps)))
-        begin = 0
-        for end, (columns, block) in zip(ends, self._blocks(), strict=True):
-            if end > begin:
-                yield order[begin:end], columns, block
-            begin = end
-
     def take(self, indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
-        indices = row_indices(indices)
-        kept, pattern = np.unique(self.pattern[indices], return_inverse=True)
+        means, pattern, kept = self._taken(row_indices(indices))
         starts = self.block_start
-        covariance = flat_blocks(self.covariance[starts[k] : starts[k + 1]] for k in kept)
-        return GaussianRows(self.means[indices], pattern.reshape(-1), self.gaps[kept], covariance)
+        covariance = flat(self.covariance[starts[k] : starts[k + 1]] for k in kept)
+        return GaussianRows(means, pattern, self.gaps[kept], covariance)
 
     def columns(self, indices) -> GaussianRows:
         """The marginal laws on some columns."""
@@ -154,7 +117,7 @@ class GaussianRows(Rows):
             np.ascontiguousarray(self.means[:, picked]),
             self.pattern.copy(),
             np.ascontiguousarray(self.gaps[:, picked]),
-            flat_blocks(blocks),
+            flat(blocks),
         )
 
     def beside(self, values) -> GaussianRows:
@@ -168,17 +131,16 @@ class GaussianRows(Rows):
         scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
         return GaussianRows(self.means * factors, self.pattern, self.gaps, covariance)
 
-    def map(self, matrix, offset=0.0) -> GaussianRows:
+    def map(self, matrix, offset=0.0) -> MappedRows:
         """The laws of ``matrix @ x + offset``."""
         matrix = self._matrix(matrix)
-        gaps = np.zeros((len(self.gaps), len(matrix)), bool)
-        blocks = []
-        for k, (columns, block) in enumerate(self._blocks()):
-            image = matrix[:, columns]
-            gaps[k] = image.any(axis=1)
-            mapped = image[gaps[k]] @ block @ image[gaps[k]].T
-            blocks.append(0.5 * (mapped + mapped.T))
-        return GaussianRows(self.means @ matrix.T + offset, self.pattern.copy(), gaps, flat_blocks(blocks))
+        order = np.argsort(self.gaps.sum(axis=1), kind="stable")
+        images = [matrix[:, columns] @ root_of(block) for columns, block in map(self._block, order)]
+        gaps = np.array([image.any(axis=1) for image in images], bool).reshape(-1, len(matrix))
+        covariance = flat(image[mine] @ image[mine].T for image, mine in zip(images, gaps, strict=True))
+        rank = self.gaps.sum(axis=1)[order]
+        means, pattern = self.means @ matrix.T + offset, np.argsort(order)[self.pattern]
+        return MappedRows(means, pattern, gaps, covariance, flat(images), rank)
 
     def draws(self, n_draws: int, random_state=None) -> np.ndarray:
         """Complete rows drawn from the laws, (n_draws, n_rows, n_features)."""
@@ -186,9 +148,8 @@ class GaussianRows(Rows):
         noise = check_random_state(random_state).standard_normal(draws.shape)
         for members, columns, covariance in self.by_pattern():
             if len(columns):
-                values, vectors = np.linalg.eigh(covariance)
-                root = vectors * np.sqrt(np.maximum(values, 0.0))
-                draws[np.ix_(np.arange(n_draws), members, columns)] += noise[:, members][:, :, columns] @ root.T
+                around = noise[:, members][:, :, columns] @ root_of(covariance).T
+                draws[np.ix_(np.arange(n_draws), members, columns)] += around
         return draws
 
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
@@ -201,17 +162,37 @@ class GaussianRows(Rows):
 
         return AtomRows.drawn(np.where(self.uncertain, np.nan, self.means), fill, n_atoms, method, seed)
 
-    def components(self) -> tuple[tuple[np.ndarray, GaussianRows], ...]:
-        return ((np.ones(len(self)), self),)
-
-    def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for k, gaps in enumerate(self.gaps):
-            columns = np.flatnonzero(gaps)
-            start = self.block_start[k]
-            yield columns, self.covariance[start : start + len(columns) ** 2].reshape(len(columns), len(columns))
+    def _block(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.flatnonzero(self.gaps[k])
+        block = self.covariance[self.block_start[k] : self.block_start[k + 1]]
+        return columns, block.reshape(len(columns), len(columns))
 
 
-def flat_blocks(blocks: Iterable[np.ndarray]) -> np.ndarray:
-    """Matrices written one after another."""
-    pieces = [np.ravel(block) for block in blocks]
-    return np.concatenate(pieces) if pieces else np.empty(0)
+@dataclass(frozen=True, eq=False)
+class MappedRows(GaussianRows):
+    """An immutable batch of rows, each the Gaussian law of a linear map of a row with gaps.
+
+    A map spreads the gaps of a row over many columns, but its covariance keeps the rank that it had: the number of
+    gaps. Its roots are kept, so that a kernel needs no matrix larger than the rank.
+
+    Attributes
+    ----------
+    means, pattern, gaps, covariance : ndarray
+        Those of `GaussianRows`; patterns are in the order of their rank.
+    root : ndarray
+        F with F F' the covariance over all columns, (n_features, rank), for each pattern, flattened one after another.
+    rank : ndarray of shape (n_patterns,)
+        The number of columns of each root.
+    """
+
+    root: np.ndarray
+    rank: np.ndarray
+
+    kind: ClassVar[str] = "mapped"
+
+    def take(self, indices) -> MappedRows:
+        """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
+        rows, kept = super().take(indices), self._taken(row_indices(indices))[2]
+        starts = self.n_features * starts_of(self.rank)
+        root = flat(self.root[starts[k] : starts[k + 1]] for k in kept)
+        return MappedRows(rows.means, rows.pattern, rows.gaps, rows.covariance, root, self.rank[kept])

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
 from gapkernel.rows.column_law import Atoms, Law
@@ -138,34 +139,37 @@ class MarginalRows(Rows):
             features.append(replace(feature, law=law))
         return MarginalRows(self.values, tuple(features))
 
+    def listed_counts(self, most: int) -> np.ndarray:
+        """How many complete rows ``atoms(most, "exact")`` lists for each row; more than ``most`` are refused."""
+        exact = np.array([self._law(k).exact for k in range(self.n_features)])
+        endless = np.flatnonzero(self.uncertain.any(axis=0) & ~exact)
+        if len(endless):
+            raise UnsupportedLaws(
+                f"The law of column {self.features[endless[0]].label} has infinitely many values, which cannot be "
+                f"listed. Use Marginals(numeric='empirical')."
+            )
+        sizes = [len(self._law(k).nodes(0)[0]) if exact[k] else 1 for k in range(self.n_features)]
+        logs = self.uncertain @ np.log(sizes)
+        worst = int(logs.argmax()) if len(logs) else 0
+        if len(logs) and logs[worst] > np.log(most) + 1e-9:
+            raise ValueError(
+                f"Row {worst}, which has {int(self.uncertain[worst].sum())} gaps, has {np.exp(logs[worst]):.3g} exact "
+                f"completions; at most {most} are allowed."
+            )
+        return np.rint(np.exp(logs)).astype(np.int64)
+
     def _listed(self, most: int) -> AtomRows:
-        """Every combination of the values in the gaps, with its probability."""
-        values, log_weight, counts = [], [], []
-        nodes = [self._law(k).nodes(0) if self._law(k).exact else None for k in range(self.n_features)]
-        for i, row in enumerate(self.values):
-            gaps = np.flatnonzero(np.isnan(row))
-            endless = [k for k in gaps if nodes[k] is None]
-            if endless:
-                raise UnsupportedLaws(
-                    f"The law of column {self.features[endless[0]].label} has infinitely many values, which cannot be "
-                    f"listed. Use Marginals(numeric='empirical')."
-                )
-            count = int(np.prod([float(len(nodes[k][0])) for k in gaps]))  # type: ignore[index]
-            if count > most:
-                raise ValueError(f"Row {i} has {count} completions, more than the {most} that may be listed.")
-            listed = np.repeat(row[None], count, axis=0)
+        """Every combination of the values in the gaps, with its probability; those without any are left out."""
+        counts = self.listed_counts(most)
+        values, chances = np.repeat(self.values, counts, axis=0), np.ones(counts.sum())
+        for i, begin in enumerate(starts_of(counts)[:-1]):
+            mine, gaps = slice(begin, begin + counts[i]), np.flatnonzero(self.uncertain[i]).tolist()
             if len(gaps):
-                listed[:, gaps] = list(product(*(nodes[k][0] for k in gaps)))  # type: ignore[index]
-                chances = np.array(list(product(*(nodes[k][1] for k in gaps)))).prod(axis=1)  # type: ignore[index]
-            else:
-                chances = np.ones(1)
-            likely = chances > 0
-            values.append(listed[likely])
-            log_weight.append(np.log(chances[likely]))
-            counts.append(int(likely.sum()))
-        if not counts:
-            return AtomRows(np.empty((0, self.n_features)), np.empty(0), np.empty(0, np.int64))
-        return AtomRows(np.concatenate(values), np.concatenate(log_weight), np.array(counts))
+                nodes, weights = zip(*(self._law(k).nodes(0) for k in gaps), strict=True)
+                values[mine, gaps] = list(product(*nodes))
+                chances[mine] = np.prod(list(product(*weights)), axis=1)
+        likely, owner = chances > 0, np.repeat(np.arange(len(self)), counts)
+        return AtomRows(values[likely], np.log(chances[likely]), np.bincount(owner[likely], minlength=len(self)))
 
     def _law(self, column: int) -> Law:
         return self.features[column].law or Atoms(np.zeros(1), np.ones(1))

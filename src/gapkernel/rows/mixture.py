@@ -99,7 +99,8 @@ class MixtureRows(Rows):
                 for members, columns, covariance in rows.by_pattern():
                     if len(columns):
                         points = cube(members, len(columns) + 1)
-                        row, atom = np.nonzero(a == _component(self.weights[members], points[:, :, 0].T).T)
+                        chosen = _component(self.weights[members], points[:, :, 0].T).T
+                        row, atom = np.nonzero(chosen == a)
                         around = normal_draws(points[row, atom, 1:], covariance)
                         places = starts[members[row]] + atom
                         values[places[:, None], columns] = rows.means[np.ix_(members[row], columns)] + around

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import starts_of
+
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
@@ -53,4 +55,4 @@ class Patterns:
     @cached_property
     def row_start(self) -> np.ndarray:
         """Where the rows of each pattern begin in `order`; one entry more than there are patterns."""
-        return np.concatenate([[0], np.cumsum(self.counts)])
+        return starts_of(self.counts)

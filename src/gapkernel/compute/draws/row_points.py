@@ -19,7 +19,7 @@ class RowPoints:
     method : {"sobol", "random"}
     n_points : int
     n_dimensions : int
-        The largest number of coordinates a row may ask for.
+        The largest number of coordinates that a row may need.
     seed : int
     """
 

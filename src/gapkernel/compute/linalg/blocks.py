@@ -1,6 +1,28 @@
 """Covariance blocks of many laws, kept one after another in a flat array."""
 
+from collections.abc import Iterable
+
+import numpy as np
 from numba import njit
+
+
+def starts_of(sizes: np.ndarray) -> np.ndarray:
+    """Where things of these sizes begin when they are listed one after another; one entry more than there are."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:
+    """Matrices written one after another."""
+    pieces = [np.ravel(block) for block in blocks]
+    return np.concatenate(pieces) if pieces else np.empty(0)
+
+
+def root_of(covariance: np.ndarray) -> np.ndarray:
+    """R with R R' = covariance, which may be singular; in units of deviations, so that no column loses its digits."""
+    unit = np.sqrt(covariance.diagonal())
+    unit = np.where(unit > 0, unit, 1.0)
+    values, directions = np.linalg.eigh(covariance / np.outer(unit, unit))
+    return unit[:, None] * directions * np.sqrt(np.maximum(values, 0.0))
 
 
 @njit(cache=True, nogil=True)

@@ -58,31 +58,6 @@ def eliminate(matrix, left, right, size, value, log_det):
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def eliminate_symmetric(matrix, right, size, value, log_det):
-    """`eliminate` with ``left = right`` for symmetric matrices: only the upper triangle is read."""
-    lanes = value.shape[0]
-    determinant, reciprocal, factor = np.ones(lanes), np.empty(lanes), np.empty(lanes)
-    value[:] = 0.0
-    log_det[:] = 0.0
-    for k in range(size):
-        for lane in range(lanes):
-            reciprocal[lane] = 1.0 / matrix[k, k, lane]
-        for lane in range(lanes):
-            value[lane] += right[k, lane] * right[k, lane] * reciprocal[lane]
-        _multiply_pivot(matrix, k, determinant, log_det)
-        for r in range(k + 1, size):
-            for lane in range(lanes):
-                factor[lane] = matrix[k, r, lane] * reciprocal[lane]
-            for lane in range(lanes):
-                right[r, lane] -= factor[lane] * right[k, lane]
-            for s in range(r, size):
-                for lane in range(lanes):
-                    matrix[r, s, lane] -= factor[lane] * matrix[k, s, lane]
-    for lane in range(lanes):
-        log_det[lane] += np.log(determinant[lane])
-
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
 def factor(matrix, size, log_det):
     """Overwrite the upper triangle of a positive definite ``matrix`` by U with U'U = matrix, its diagonal inverted, and
     set ``log_det = log |matrix|``, in each lane: for many right-hand sides, see `add_solved`."""

@@ -54,7 +54,7 @@ class _VectorModel(models.PrimitiveModel):
 
 @intrinsic
 def load(typing, array, at):
-    """The elements of a line from ``at`` on; there is no check that there are so many."""
+    """Eight elements of a line from ``at`` on, without a check that they exist."""
     _check_line(array)
 
     def generate(context, builder, signature, arguments):
@@ -65,7 +65,7 @@ def load(typing, array, at):
 
 @intrinsic
 def store(typing, array, at, value):
-    """Write the elements of a line from ``at`` on; there is no check that there are so many."""
+    """Write eight elements of a line from ``at`` on, without a check that they exist."""
     _check_line(array)
 
     def generate(context, builder, signature, arguments):

@@ -6,7 +6,7 @@ from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curva
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.config import get_config, thread_count
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 
 WIDEST = 1e4
 """Largest 1 + 4 gamma variance of a law whose work is shared: sharing loses digits in proportion to it."""
@@ -31,13 +31,15 @@ def covariance_sums(left, right, gamma, vectors, matrix):
 
     tasks = list(_tasks(left, len(right)))
     sums = np.zeros(len(left))
-    for (members, _, _), found in zip(tasks, run_tasks(sums_of, tasks, "Integrating over gaps"), strict=True):
-        sums[members] = found
+    with one_blas_thread():
+        found = run_tasks(sums_of, tasks, "Integrating over gaps")
+    for (members, _, _), part in zip(tasks, found, strict=True):
+        sums[members] = part
     return sums
 
 
 def _tasks(left, n):
-    """Rows of ``left`` with the same law, their gaps and their covariance, so many that a thread has room for them."""
+    """Rows of ``left`` with the same law, their gaps and their covariance, as many as a thread has memory for."""
     for members, gaps, covariance in left.by_pattern():
         if len(gaps):
             row = 8 * n * ((4 + 2 * TOGETHER) * len(gaps) + left.n_features)  # at most, with both methods

@@ -96,11 +96,7 @@ def log_means(base, slope, curvature, gamma):
         _load(curvature, gamma, -1, j0, used, system)
         factor(system, p, log_det)
         for t in range(n_new):
-            value[:] = 0.0
-            for r in range(p):
-                for lane in range(used):
-                    vector[r, lane] = slope[t, r, j0 + lane]
-            add_solved(system, vector, p, value)
+            _quadratic(slope, t, -1, j0, used, system, vector, value)
             for lane in range(used):
                 out[t, j0 + lane] = base[t, j0 + lane] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
     return out
@@ -119,11 +115,7 @@ def weighted_covariances(bumps, curvature, gamma, matrix):
             _load(curvature, gamma, i, j0, used, system)
             factor(system, p, log_det)
             for t in range(n_new):
-                value[:] = 0.0
-                for r in range(p):
-                    for lane in range(used):
-                        vector[r, lane] = bumps.slope[t, r, i] + bumps.slope[t, r, j0 + lane]
-                add_solved(system, vector, p, value)
+                _quadratic(bumps.slope, t, i, j0, used, system, vector, value)
                 totals[t] += add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix)
     return totals
 
@@ -139,11 +131,49 @@ def add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix):
         for k in range(bumps.vectors.shape[1]):
             weight += bumps.vectors[t, k, i] * bumps.vectors[t, k, j]
         log_product = base_i + bumps.base[t, j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
-        excess, product = log_product - log_mean_i - bumps.log_mean[t, j], mean_i * mean[t, j]
-        # the second form where e^excess could overflow; there nothing cancels
-        covariance = product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
-        total += (weight if i == j else 2.0 * weight) * covariance
+        excess = log_product - log_mean_i - bumps.log_mean[t, j]
+        total += (weight if i == j else 2.0 * weight) * _difference(log_product, excess, mean_i * mean[t, j])
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _difference(log_product, excess, product):
+    """E e_i e_j - E e_i E e_j, with e^excess their ratio; the second form where that could overflow, and nothing
+    cancels."""
+    return product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def covariances(base, slope, curvature, gamma):
+    """Cov(e_i, e_j) of all pairs (n, n) over the gaps of one new row, from its base (1, n) and slope (1, p, n)."""
+    _, p, n = slope.shape
+    system, vector = np.empty((p, p, LANES)), np.zeros((p, LANES))
+    value, log_det, out = np.empty(LANES), np.empty(LANES), np.empty((n, n))
+    log_mean = log_means(base, slope, curvature, gamma)[0]
+    mean = np.exp(log_mean)
+    for i in range(n):
+        for j0 in range(0, i + 1, LANES):
+            used = min(LANES, i + 1 - j0)
+            _load(curvature, gamma, i, j0, used, system)
+            factor(system, p, log_det)
+            _quadratic(slope, 0, i, j0, used, system, vector, value)
+            for lane in range(used):
+                j = j0 + lane
+                log_product = base[0, i] + base[0, j] + 2.0 * gamma * gamma * value[lane] - 0.5 * log_det[lane]
+                excess = log_product - log_mean[i] - log_mean[j]
+                out[i, j] = out[j, i] = _difference(log_product, excess, mean[i] * mean[j])
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def _quadratic(slope, t, i, j0, used, system, vector, value):
+    """s'N^-1 s for the factored ``system`` N, s the slopes of rows i and j0, j0 + 1, ... added up; row -1 has none."""
+    for r in range(vector.shape[0]):
+        own = slope[t, r, i] if i >= 0 else 0.0
+        for lane in range(used):
+            vector[r, lane] = own + slope[t, r, j0 + lane]
+    value[:] = 0.0
+    add_solved(system, vector, vector.shape[0], value)
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
@@ -157,5 +187,5 @@ def _load(curvature, gamma, i, j0, used, system):
                 constant += 1.0
             for lane in range(used):
                 system[r, s, lane] = constant + 2.0 * gamma * curvature[r, s, j0 + lane]
-            for lane in range(used, lanes):  # lanes left over: the identity, which nobody reads
+            for lane in range(used, lanes):  # lanes left over: the identity, never read
                 system[r, s, lane] = 1.0 if r == s else 0.0

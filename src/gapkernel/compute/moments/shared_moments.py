@@ -16,13 +16,12 @@ Woodbury's identity leaves a system of the size of the smaller frame:
 Frames and I - C'C depend on patterns only; complete training rows have empty frames and cost a matrix product.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import ARITHMETIC, LANES, add_solved, factor
+from gapkernel.compute.linalg.elimination import ARITHMETIC, LANES, factor
+from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
 from gapkernel.compute.moments.kernel_moments import add_up
 
 DEPENDENT = 1e-14
@@ -30,14 +29,6 @@ DEPENDENT = 1e-14
 
 TOGETHER = 16
 """Training rows in one matrix product, and new rows that share a factor; more would take memory and save little."""
-
-
-class Frames(NamedTuple):
-    """The frames Y_q of all patterns, one below another."""
-
-    start: np.ndarray  # where each begins; one entry more than there are patterns
-    rows: np.ndarray  # (start[-1], p)
-    log_det: np.ndarray  # log |L_q L_q'|
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,7 +150,7 @@ def shared_covariances(pattern, frames, bumps, gamma, matrix):
             for j0 in range(0, end, LANES):
                 used = min(LANES, end - j0)
                 size = start[pattern[j0 + used - 1] + 1] - start[pattern[j0 + used - 1]]
-                _load(across[low:high], pattern, start, j0, used, size, cross, system)
+                load_frames(across[low:high], pattern, start, j0, used, size, cross, system)
                 factor(system, size, log_det)
                 for lane in range(used):
                     log_det[lane] += frames.log_det[q] + frames.log_det[pattern[j0 + lane]]
@@ -175,51 +166,8 @@ def shared_covariances(pattern, frames, bumps, gamma, matrix):
                             size_r = own_start[j0 + lane + 1] - of_j
                             for k in range(size):
                                 u[k, lane] = beside[t, i - first, at + k] + own[t, of_j + k] if k < size_r else 0.0
-                        _add_frames(cross, system, v, u, high - low, size, value)
+                        add_frames(cross, system, v, u, high - low, size, value)
                         last = min(used, i + 1 - j0)
                         totals[t] += add_up(bumps, mean, t, i, j0, last, value, log_det, gamma, matrix)
             begin = end
     return totals
-
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _add_frames(cross, system, v, u, size_q, size, value):
-    """Add v'v + (u + C'v)'(I - C'C)^-1 (u + C'v) to ``value``; ``u`` is overwritten."""
-    lanes = value.shape[0]
-    for a in range(size_q):
-        for lane in range(lanes):
-            value[lane] += v[a, lane] * v[a, lane]
-        for b in range(size):
-            for lane in range(lanes):
-                u[b, lane] += cross[a, b, lane] * v[a, lane]
-    add_solved(system, u, size, value)
-
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def _load(across, pattern, start, j0, used, size, cross, system):
-    """C and the upper triangle of I - C'C for rows j0, j0 + 1, ... in their lanes; no frame is I, as are lanes left."""
-    lanes, size_q = cross.shape[2], across.shape[0]
-    at, sizes = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
-    for lane in range(used):
-        at[lane] = start[pattern[j0 + lane]]
-        sizes[lane] = start[pattern[j0 + lane] + 1] - at[lane]
-    for a in range(size_q):
-        for b in range(size):
-            for lane in range(lanes):
-                cross[a, b, lane] = across[a, at[lane] + b] if b < sizes[lane] else 0.0
-    for b in range(size):
-        for other in range(b, size):
-            for lane in range(lanes):
-                system[b, other, lane] = 1.0 if b == other else 0.0
-            rest = size_q % 4
-            for a in range(rest):
-                for lane in range(lanes):
-                    system[b, other, lane] -= cross[a, b, lane] * cross[a, other, lane]
-            for a in range(rest, size_q, 4):  # four at a time: the system is loaded and stored less often
-                for lane in range(lanes):
-                    system[b, other, lane] -= (
-                        cross[a, b, lane] * cross[a, other, lane]
-                        + cross[a + 1, b, lane] * cross[a + 1, other, lane]
-                        + cross[a + 2, b, lane] * cross[a + 2, other, lane]
-                        + cross[a + 3, b, lane] * cross[a + 3, other, lane]
-                    )

@@ -60,19 +60,24 @@ class ExpectedRBFEngine:
 
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
-        shape = len(self.order_left), len(self.order_right)
-        check_fits(shape, "A kernel matrix")
-        out = np.empty(shape)
+        check_fits((len(self.order_left), len(self.order_right)), "A kernel matrix")
+        return self._filled(lambda *tile: self._log_tile(*tile)[None], 1, log)[0]
+
+    def _filled(self, log_tiles, n_layers: int, log: bool = False) -> np.ndarray:
+        """Matrices one upon another, (n_layers, n_left, n_right), from the logarithms of their tiles."""
+        out = np.empty((n_layers, len(self.order_left), len(self.order_right)))
 
         def fill(edge):
             i0, i1 = edge
             for j0, j1 in self.edges_right:
                 if self.symmetric and j0 < i0:
                     continue
-                block = self._log_tile(i0, i1, j0, j1)
+                blocks = log_tiles(i0, i1, j0, j1)
                 if not log:
-                    np.exp(block, out=block)
-                write_tile(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, out)
+                    np.exp(blocks, out=blocks)
+                rows, columns = self.order_left[i0:i1], self.order_right[j0:j1]
+                for block, matrix in zip(blocks, out, strict=True):
+                    _write_tile(block, rows, columns, self.symmetric, i0 == j0, matrix)
 
         run_tasks(fill, self.edges_left, "Comparing rows")
         return out
@@ -98,13 +103,16 @@ class ExpectedRBFEngine:
         if i1 <= self.crowded[0] and j1 <= self.crowded[1]:
             shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
         else:
-            half = self.symmetric and i0 == j0
-            scattered_tile(
-                self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
-            )
+            self._scattered_tile(i0, i1, j0, j1, self.symmetric and i0 == j0, squared, log_det)
         weight = -0.5 if self.determinant else 0.0
         combine_logs(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
+
+    def _scattered_tile(self, i0, i1, j0, j1, half, squared, log_det):
+        """Fill a tile of rows with patterns of their own; ``half`` of one on the diagonal is enough."""
+        scattered_tile(
+            self.left, self.right, i0, i1, j0, j1, self.gamma, half, self.lanes, self._scratch(), squared, log_det
+        )
 
     def _scratch(self):
         """Work memory of the current thread."""
@@ -132,7 +140,7 @@ def combine_logs(squared, log_det, minus_gamma, weight, scale_left, scale_right)
 
 
 @njit(cache=True, nogil=True)
-def write_tile(block, rows, columns, symmetric, diagonal, out):
+def _write_tile(block, rows, columns, symmetric, diagonal, out):
     for i in range(block.shape[0]):
         for j in range(i if symmetric and diagonal else 0, block.shape[1]):
             out[rows[i], columns[j]] = block[i, j]

@@ -1,8 +1,8 @@
-"""The systems of `compute.factor` for a tile of pairs, eight pairs side by side, one in each place of a vector.
+"""The systems of `pairs.factor` for a tile of pairs, eight pairs side by side, one in each place of a vector.
 
 A pair has little arithmetic of its own, and what it costs is moving numbers: every sum stays in registers until it is
 complete, and what eight rows need lies together. Such a group is a matrix (number, row) written as a line; the groups
-of a tile follow one another, so that with so many numbers each the group of row j begins at j * numbers.
+of a tile follow one another: if a row has k numbers, the group that begins with row j begins at j * k.
 """
 
 import numpy as np
@@ -217,7 +217,7 @@ def _eliminate_packed(packed, size, starts, factor, reciprocal, value, log_det):
 def factor_tile(left, right, shares, starts, i0, i1, j0, j1, diagonal, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1; with ``diagonal`` from j = i on only.
 
-    Rows that a last group lacks hold what they hold; nobody reads them.
+    Rows that the last group lacks hold anything; they are never read.
     """
     height, width, k = i1 - i0, j1 - j0, shares.n_factors
     wide = -(-width // WIDTH) * WIDTH

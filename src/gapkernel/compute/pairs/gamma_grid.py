@@ -9,12 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from gapkernel.compute.linalg.bits import count_ones
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs, write_tile
-from gapkernel.compute.pairs.scattered import gather_unions, observed_distance
+from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
+from gapkernel.compute.pairs.scattered import gather_unions, observed_distance, sort_pairs
 from gapkernel.compute.pairs.shared import shared_tile
-from gapkernel.compute.runtime.tasks import run_tasks
 
 ENOUGH = 6
 """Widths from which one pass is faster than one engine for each (measured: benchmarks/results/model_selection.md)."""
@@ -41,20 +39,7 @@ class GammaGridEngine(ExpectedRBFEngine):
 
     def matrices(self) -> np.ndarray:
         """The matrices of all widths, (n_gammas, n_left, n_right)."""
-        out = np.empty((len(self.gammas), len(self.order_left), len(self.order_right)))
-
-        def fill(edge):
-            i0, i1 = edge
-            for j0, j1 in self.edges_right:
-                if self.symmetric and j0 < i0:
-                    continue
-                blocks = self._log_tiles(i0, i1, j0, j1)
-                np.exp(blocks, out=blocks)
-                for block, matrix in zip(blocks, out, strict=True):
-                    write_tile(block, self.order_left[i0:i1], self.order_right[j0:j1], self.symmetric, i0 == j0, matrix)
-
-        run_tasks(fill, self.edges_left, "Comparing rows")
-        return out
+        return self._filled(self._log_tiles, len(self.gammas))
 
     def _log_tiles(self, i0, i1, j0, j1):
         shape = len(self.gammas), i1 - i0, j1 - j0
@@ -72,43 +57,13 @@ class GammaGridEngine(ExpectedRBFEngine):
         return squared
 
 
-@njit(cache=True, nogil=True)
-def _sort_by_union(left, right, i0, i1, j0, j1, diagonal, pairs, size):
-    """List the pairs (i, j) with a gap in either row by how many columns that concerns; returns their number."""
-    d, width = left.means.shape[0], j1 - j0
-    bucket = np.zeros(d + 2, dtype=np.int64)
-    either = np.empty((i1 - i0) * width, dtype=np.int64)
-    for i in range(i0, i1):
-        p = left.pattern[i]
-        for j in range(j0, j1):
-            q = right.pattern[j]
-            at = (i - i0) * width + (j - j0)
-            either[at] = 0
-            if not (diagonal and j < i):
-                for w in range(left.words.shape[1]):
-                    either[at] += count_ones(left.words[p, w] | right.words[q, w])
-            bucket[either[at] + 1] += 1
-    bucket[0] = -bucket[1]  # a pair of complete rows is not listed
-    for k in range(1, bucket.shape[0]):
-        bucket[k] += bucket[k - 1]
-    n_pairs = bucket[d + 1]
-    for i in range(i1 - i0):
-        for j in range(width):
-            columns = either[i * width + j]
-            if columns > 0:
-                pairs[bucket[columns], 0], pairs[bucket[columns], 1] = i, j
-                size[bucket[columns]] = columns
-                bucket[columns] += 1
-    return n_pairs
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _grid_tile(left, right, i0, i1, j0, j1, widest, gammas, diagonal, lanes, squared, log_det):
     """Fill ``squared`` and ``log_det``, one layer for each gamma, for rows i0..i1 against j0..j1."""
     height, width = i1 - i0, j1 - j0
     pairs = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
-    n_pairs = _sort_by_union(left, right, i0, i1, j0, j1, diagonal, pairs, size)
+    _, n_pairs = sort_pairs(left, right, i0, i1, j0, j1, diagonal, True, pairs, size)
     squared[0] = 0.0
     for i in range(i0, i1):
         observed_distance(left, right, i, j0, j1, squared[0, i - i0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
@@ -11,22 +9,14 @@ from gapkernel.compute.pairs.side import inflated_factor
 from gapkernel.compute.runtime.config import check_fits
 
 
-class Components(NamedTuple):
-    """All components of a batch of mixtures as one batch of Gaussian laws, sorted by row."""
-
-    batch: Any  # as `ExpectedRBFEngine` takes it
-    owner: np.ndarray  # the row of each component
-    log_weight: np.ndarray  # of each component
-    n_rows: int
-
-
 class MixtureEngine:
     """sum over a, b of weight_ia weight_jb exp(scale_i + scale_j) E k(N_ia, N_jb), by one engine over all components.
 
-    Parameters are those of `ExpectedRBFEngine`, with `Components` on both sides.
+    Parameters are those of `ExpectedRBFEngine`, with all components of a batch on each side: ``batch``, their Gaussian
+    laws sorted by row, ``owner``, the row of each, ``log_weight`` and ``n_rows``.
     """
 
-    def __init__(self, left: Components, right: Components | None, gamma, scale_left, scale_right):
+    def __init__(self, left, right, gamma, scale_left, scale_right):
         other = left if right is None else right
         self.owner_left, self.owner_right, self.shape = left.owner, other.owner, (left.n_rows, other.n_rows)
         scales = left.log_weight + scale_left[left.owner], other.log_weight + scale_right[other.owner]

@@ -12,22 +12,21 @@ import numpy as np
 from numba import njit
 
 from gapkernel.compute.linalg.bits import count_ones, lowest_bit
-from gapkernel.compute.linalg.elimination import ARITHMETIC, eliminate, eliminate_symmetric
+from gapkernel.compute.linalg.elimination import ARITHMETIC, add_solved, eliminate, factor
 
 SMALL = 6
-"""Up to so many common gaps the intersection form is taken in any case: too little work to be choosy."""
+"""Number of common gaps up to which the intersection form is always taken: there is little work to save."""
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
-def gap_products(side, other, i, first, last, products, quadratic):
-    """For row i of ``side`` against rows first..last of ``other``, delta on the gaps of row i only:
-    ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
+def gap_products(side, other, i, first, last, delta, products, quadratic):
+    """For row i of ``side`` against rows first..last of ``other``, on the gaps of row i only: ``delta``, the difference
+    of the means, ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
     p = side.pattern[i]
     begin, size = side.gap_start[p], side.gap_start[p + 1] - side.gap_start[p]
     block, inverse, gaps = side.block_start[p], side.inverse, side.gaps
     means, other_means = side.means, other.means
     width = last - first
-    delta = np.empty((size, width))
     for r in range(size):
         mean = means[gaps[begin + r], i]
         for j in range(width):
@@ -65,12 +64,15 @@ def observed_distance(left, right, i, first, last, squared):
 
 
 @njit(cache=True, nogil=True)
-def sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
-    """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts."""
+def sort_pairs(left, right, i0, i1, j0, j1, diagonal, unions, pairs, size):
+    """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts.
+
+    With ``unions`` every pair that has a gap is listed, in the union form.
+    """
     d = left.means.shape[0]
     width = j1 - j0
     bucket = np.zeros(2 * d + 3, dtype=np.int64)
-    key = np.empty((i1 - i0) * width, dtype=np.int64)
+    key = np.zeros((i1 - i0) * width, dtype=np.int64)
     for i in range(i0, i1):
         p = left.pattern[i]
         m = left.gap_start[p + 1] - left.gap_start[p]
@@ -81,12 +83,13 @@ def sort_pairs(left, right, i0, i1, j0, j1, diagonal, pairs, size):
                 both += count_ones(left.words[p, w] & right.words[q, w])
             either = m + (right.gap_start[q + 1] - right.gap_start[q]) - both
             at = (i - i0) * width + (j - j0)
-            if both == 0 or (diagonal and j < i):
-                key[at] = 0
-            elif both <= SMALL or 8 * both**3 < either**3:
-                key[at] = both
-            else:
-                key[at] = d + either
+            if not (diagonal and j < i):
+                if unions:
+                    key[at] = d + either if either else 0
+                elif both <= SMALL or 8 * both**3 < either**3:
+                    key[at] = both
+                else:
+                    key[at] = d + either
             bucket[key[at] + 1] += 1
     bucket[0] = -bucket[1]  # key 0 needs no factor and is not listed
     for k in range(1, bucket.shape[0]):
@@ -126,7 +129,7 @@ def gather_intersections(left, right, i0, j0, pairs, left_products, right_produc
     """Copy what each pair needs on the columns missing in both its rows into its lane.
 
     First the places of the common columns, lane by lane, then the numbers there, in long loops over lanes. Lanes
-    left over at the end repeat the last pair; nobody reads them.
+    left over at the end repeat the last pair; they are never read.
     """
     lanes = blocks.shape[3]
     columns, place_left, place_right, row_left, row_right = places[0], places[1], places[2], places[3], places[4]
@@ -281,19 +284,20 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
         most_right = max(most_right, right.gap_start[right.pattern[j] + 1] - right.gap_start[right.pattern[j]])
     order = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
-    n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, order, size)
+    n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, False, order, size)
 
     n_left, n_right = height * most_left * width, width * most_right * height
     left_products = scratch[:n_left].reshape((height, most_left, width))
     right_products = scratch[n_left : n_left + n_right].reshape((width, most_right, height))
+    delta = np.empty((max(most_left, most_right), max(height, width)))
     quadratic = np.zeros((height, width))
     quadratic_right = np.zeros((width, height))
     for i in range(i0, i1):
         squared[i - i0, :] = 0.0
         observed_distance(left, right, i, j0, j1, squared[i - i0])
-        gap_products(left, right, i, j0, j1, left_products[i - i0], quadratic[i - i0])
+        gap_products(left, right, i, j0, j1, delta, left_products[i - i0], quadratic[i - i0])
     for j in range(j0, j1):
-        gap_products(right, left, j, i0, i1, right_products[j - j0], quadratic_right[j - j0])
+        gap_products(right, left, j, i0, i1, delta, right_products[j - j0], quadratic_right[j - j0])
     for i in range(height):
         base = left.log_det[left.pattern[i0 + i]]
         for j in range(width):
@@ -317,7 +321,9 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
             _solve_intersections(largest, blocks, vectors, value, group_log_det)
         else:
             gather_unions(left, right, i0, j0, pairs, gamma, largest, blocks[0], vectors[0])
-            eliminate_symmetric(blocks[0], vectors[0], largest, value, group_log_det)
+            factor(blocks[0], largest, group_log_det)
+            value[:] = 0.0
+            add_solved(blocks[0], vectors[0], largest, value)
         for lane in range(n_pairs):
             i, j = pairs[lane, 0], pairs[lane, 1]
             if begin < n_intersection:

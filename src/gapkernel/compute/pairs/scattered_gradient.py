@@ -29,7 +29,7 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
     """
     height, width = i1 - i0, j1 - j0
     pairs, size = np.empty((height * width, 2), np.int64), np.empty(height * width, np.int64)
-    n_intersection, n_all = sort_pairs(side, side, i0, i1, j0, j1, diagonal, pairs, size)
+    n_intersection, n_all = sort_pairs(side, side, i0, i1, j0, j1, diagonal, False, pairs, size)
     weight = 2.0 * weights  # the other half of the matrix is the same
     if diagonal:
         for i in range(height):
@@ -41,11 +41,9 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
     products_right, away_right = scratch[2, :width, :, :height], scratch[3, :width, :, :height]
     unused = np.zeros(max(height, width))
     for i in range(i0, i1):
-        gap_products(side, side, i, j0, j1, products[i - i0], unused)
-        _gap_differences(side, i, j0, j1, away[i - i0])
+        gap_products(side, side, i, j0, j1, away[i - i0], products[i - i0], unused)
     for j in range(j0, j1):
-        gap_products(side, side, j, i0, i1, products_right[j - j0], unused)
-        _gap_differences(side, j, i0, i1, away_right[j - j0])
+        gap_products(side, side, j, i0, i1, away_right[j - j0], products_right[j - j0], unused)
     rows_left, rows_right = np.zeros((height, most, most)), np.zeros((width, most, most))
     largest = size[n_intersection - 1] if n_intersection else 0
     blocks, vectors = np.empty((5, largest, largest, lanes)), np.empty((5, largest, lanes))
@@ -70,16 +68,6 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
         _add_row(side, i0 + i, gamma, weight[i], away[i], rows_left[i], total)
     for j in range(width):
         _add_row(side, j0 + j, gamma, weight[:, j].copy(), away_right[j], rows_right[j], total)
-
-
-@njit(cache=True, nogil=True)
-def _gap_differences(side, i, first, last, away):
-    """The mean of row i less those of rows first..last, on the gaps of row i."""
-    p = side.pattern[i]
-    for r in range(side.gap_start[p + 1] - side.gap_start[p]):
-        column = side.gaps[side.gap_start[p] + r]
-        for j in range(last - first):
-            away[r, j] = side.means[column, i] - side.means[column, first + j]
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")

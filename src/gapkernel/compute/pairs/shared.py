@@ -47,16 +47,21 @@ def _whitened(side, first, last, union, factor):
 
 
 @njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+def add_distances(left, right, squared):
+    """Add the squared distances between the columns of ``left`` (d, n) and of ``right`` (d, m)."""
+    for i in range(left.shape[1]):
+        for column in range(left.shape[0]):
+            mean = left[column, i]
+            for j in range(right.shape[1]):
+                squared[i, j] += (mean - right[column, j]) ** 2
+
+
+@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
 def shared_tile(left, right, i0, i1, j0, j1, gamma, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another (6(a))."""
     union, factor, common_log_det = _union_factor(left, right, left.pattern[i0], right.pattern[j0], gamma)
     means_left = _whitened(left, i0, i1, union, factor)
     means_right = _whitened(right, j0, j1, union, factor)
-    for i in range(i1 - i0):
-        for j in range(j1 - j0):
-            squared[i, j] = 0.0
-            log_det[i, j] = common_log_det
-        for column in range(means_left.shape[0]):
-            mean = means_left[column, i]
-            for j in range(j1 - j0):
-                squared[i, j] += (mean - means_right[column, j]) ** 2
+    squared[:] = 0.0
+    log_det[:] = common_log_det
+    add_distances(means_left, means_right, squared)

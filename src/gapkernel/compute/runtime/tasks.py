@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from contextvars import copy_context
+from functools import cache
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from gapkernel.compute.runtime.config import config_context, thread_count
 from gapkernel.compute.runtime.progress import tracked
@@ -32,3 +36,13 @@ def run_tasks(
         if description:
             results = tracked(results, len(tasks), description)
         return list(results)  # raises what a task raised
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """A block in which a matrix product takes one thread: for tasks that multiply matrices, and fill all cores."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # which looks for them in all that is loaded

@@ -64,7 +64,7 @@ def climb(
         if history:
             rise, size = objective - history[-1][1], max(abs(objective), n_cells)
             if rise < 0:
-                if len(path) == 4:  # the leap went too far: take up where the plain steps had ended
+                if len(path) == 4:  # the leap went too far: go on from where the plain steps ended
                     path = [path[2]]
                     continue
                 # a plain step falls by rounding only, or because a covariance has become singular

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, pinvh
 
-from gapkernel.compute.linalg.conditional import SINGULAR, expectation, workspace
+from gapkernel.compute.linalg.blocks import starts_of
+from gapkernel.compute.linalg.conditional import SINGULAR, condition_patterns, expectation, workspace
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.density.em.climb import Ascent, climb
 from gapkernel.rows import Patterns
@@ -101,7 +102,7 @@ def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
     homogeneous = homogeneous[patterns.order]
     limit = (~patterns.gaps).sum(axis=1) + 1
     crowded = patterns.counts > limit
-    row_start = np.concatenate([[0], np.cumsum(np.where(crowded, limit, patterns.counts))])
+    row_start = starts_of(np.where(crowded, limit, patterns.counts))
     rows = np.zeros((row_start[-1], X.shape[1] + 1))
     rows[np.repeat(~crowded, np.diff(row_start))] = homogeneous[np.repeat(~crowded, patterns.counts)]
     for p in np.flatnonzero(crowded):
@@ -110,6 +111,18 @@ def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
         rows[row_start[p] : row_start[p + 1], columns] = np.linalg.qr(block, mode="r")
     counts = np.bincount(patterns.index, weights=weight, minlength=len(patterns))
     return CompressedRows(patterns.gaps, counts, row_start, rows)
+
+
+def conditioned(patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray):
+    """The rows of ``X`` with conditional means in their gaps, the flat conditional covariances of the patterns, and the
+    log density of what was observed of each row."""
+    block_start = starts_of(patterns.gaps.sum(axis=1) ** 2)
+    rows, blocks, log_density = X.copy(), np.empty(block_start[-1]), np.empty(len(X))
+    condition_patterns(
+        patterns.gaps, patterns.row_start, patterns.order, mean, covariance,
+        block_start, workspace(X.shape[1]), rows, blocks, log_density,
+    )  # fmt: skip
+    return rows, blocks, log_density
 
 
 @dataclass(frozen=True)

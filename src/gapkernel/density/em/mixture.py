@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
-from gapkernel.compute.linalg.conditional import condition_patterns, workspace
 from gapkernel.density.em.climb import Ascent, climb
-from gapkernel.density.em.gaussian import CompressedRows, Point, Prior, expectation_at, maximisation
+from gapkernel.density.em.gaussian import CompressedRows, Point, Prior, conditioned, expectation_at, maximisation
 from gapkernel.rows import Patterns
 
 NEGLIGIBLE = 1e-8
@@ -22,10 +21,8 @@ class GappyTable:
 
     def __init__(self, X: np.ndarray):
         self.patterns = Patterns.of(np.isnan(X))
-        filled = np.where(np.isnan(X), 0.0, X)
-        self.filled = filled
-        self.sorted = np.column_stack([filled, np.ones(len(X))])[self.patterns.order]
-        self.block_start = np.concatenate([[0], np.cumsum(self.patterns.gaps.sum(axis=1) ** 2)])
+        self.filled = np.where(np.isnan(X), 0.0, X)
+        self.sorted = np.column_stack([self.filled, np.ones(len(X))])[self.patterns.order]
 
     def weighted(self, weight: np.ndarray) -> CompressedRows:
         """The rows, each counted ``weight`` times."""
@@ -35,11 +32,7 @@ class GappyTable:
 
     def conditioned(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """The rows with conditional means in their gaps, and the log density of what was observed."""
-        rows, log_density = self.filled.copy(), np.empty(len(self.filled))
-        condition_patterns(
-            self.patterns.gaps, self.patterns.row_start, self.patterns.order, point.mean, point.covariance,
-            self.block_start, workspace(rows.shape[1]), rows, np.empty(self.block_start[-1]), log_density,
-        )  # fmt: skip
+        rows, _, log_density = conditioned(self.patterns, self.filled, point.mean, point.covariance)
         return rows, log_density
 
 

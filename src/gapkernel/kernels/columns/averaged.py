@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -32,6 +32,15 @@ class Extension:
     def same(self, x: np.ndarray) -> np.ndarray:
         """Each value against itself, a missing one in the same draw."""
         raise NotImplementedError
+
+
+def product_of(columns: Iterable[np.ndarray]) -> np.ndarray:
+    """The product of one array for each column, which are made one at a time."""
+    columns = iter(columns)
+    out = np.array(next(columns))
+    for column in columns:
+        out *= column
+    return out
 
 
 class Constant(Extension):

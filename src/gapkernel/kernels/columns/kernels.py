@@ -147,7 +147,9 @@ class RBF(Stationary):
     Parameters
     ----------
     gamma : float, default=1.0
+        Inverse width.
     by_range : bool, default=True
+        Whether distances are divided by the range seen at fit.
     """
 
     def value(self, u):
@@ -170,7 +172,9 @@ class Laplacian(Stationary):
     Parameters
     ----------
     gamma : float, default=1.0
+        Inverse width.
     by_range : bool, default=True
+        Whether distances are divided by the range seen at fit.
     """
 
     def value(self, u):
@@ -253,7 +257,7 @@ NAMES = {
 
 
 def univariate(kernel, what: str) -> Univariate:
-    """A kernel on one column from a name, a function or an object; ``what`` names the parameter in a complaint."""
+    """A kernel on one column from a name, a function or an object; ``what`` names the parameter in errors."""
     if isinstance(kernel, Univariate):
         return kernel
     if isinstance(kernel, str) and kernel in NAMES:

@@ -1,4 +1,4 @@
-"""Completions: what a row's gaps may hold, as weighted complete rows."""
+"""Base measures of the gaps: what a row may be, as weighted complete rows."""
 
 from itertools import product
 
@@ -7,10 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import punch, random_covariance
 
-from gapkernel.density import Gaussian
-from gapkernel.density.completions import completions_of
+from gapkernel.density import AtomicDensity, Gaussian, base_measure
 
-KINDS = ["density", "uniform", "empirical", "exact"]
+WORDS = ["density", "uniform", "empirical", "exact"]
 
 
 def table(seed=0, n=40, d=4, rate=0.3, levels=None):
@@ -19,17 +18,21 @@ def table(seed=0, n=40, d=4, rate=0.3, levels=None):
     return punch(random, np.round(X) if levels else X, rate)
 
 
-def fitted(kind, X, n_completions=32, method="sobol", seed=3):
-    return completions_of(kind, n_completions, method, seed).fit(X)
+def fitted(word, X, n_atoms=32, method="sobol", seed=3):
+    return base_measure(word, n_atoms=n_atoms, method=method, random_state=seed).fit(X)
+
+
+def atoms_of(density, n_atoms, method, seed, X):
+    return AtomicDensity(density, n_atoms=n_atoms, method=method, random_state=seed).fit(X)
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_observed_values_stay_weights_sum_to_one_and_complete_rows_are_themselves(kind, method):
+@pytest.mark.parametrize("word", WORDS)
+def test_observed_values_stay_weights_sum_to_one_and_complete_rows_are_themselves(word, method):
     X = table(levels=True)
     X[0], X[1] = np.arange(4), np.nan
-    completed = fitted(kind, X, method=method).complete(X)
-    owner = np.repeat(np.arange(len(X)), completed.counts)
+    completed = fitted(word, X, method=method).condition(X)
+    owner = completed.owner
     seen = ~np.isnan(X[owner])
     assert np.isfinite(completed.values).all()
     assert_array_equal(completed.values[seen], X[owner][seen])
@@ -39,25 +42,24 @@ def test_observed_values_stay_weights_sum_to_one_and_complete_rows_are_themselve
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_completions_of_a_row_do_not_depend_on_its_company(kind, method):
+@pytest.mark.parametrize("word", WORDS)
+def test_the_completions_of_a_row_do_not_depend_on_its_company(word, method):
     X = table(levels=True)
-    completions = fitted(kind, X, method=method)
-    together = completions.complete(X)
-    ends = np.cumsum(together.counts)
+    density = fitted(word, X, method=method)
+    together = density.condition(X)
     for i in (0, 7, 23):
-        alone = completions.complete(X[i : i + 1])
-        assert_allclose(alone.values, together.values[ends[i] - together.counts[i] : ends[i]], rtol=1e-12)
+        alone = density.condition(X[i : i + 1])
+        assert_allclose(alone.values, together.take([i]).values, rtol=1e-12)
 
 
 def test_different_rows_and_seeds_have_different_draws():
     X = table()
-    first, second = (fitted("density", X, seed=seed).complete(X).values for seed in (1, 2))
+    first, second = (fitted("density", X, seed=seed).condition(X).values for seed in (1, 2))
     assert not np.allclose(first, second)
     gap_rows = np.isnan(X).all(axis=1)
     two = np.vstack([X[~gap_rows][0], X[~gap_rows][1]])
     two[:, 1:] = np.nan
-    draws = fitted("uniform", X).complete(two).values[:, 1:].reshape(2, 32, 3)
+    draws = fitted("uniform", X).condition(two).values[:, 1:].reshape(2, 32, 3)
     assert not np.allclose(draws[0], draws[1])
 
 
@@ -67,22 +69,22 @@ def test_density_draws_have_the_moments_of_the_law(method):
     density = Gaussian.from_moments(np.arange(4.0), random_covariance(random, 4))
     X = np.array([[0.5, np.nan, np.nan, 1.0], [np.nan, np.nan, 0.0, np.nan]])
     n = 4096
-    completions = completions_of("density", n, method, 0, density).fit(X)
+    atomic = atoms_of(density, n, method, 0, X)
     rows = density.condition(X)
-    draws = completions.complete(X).values.reshape(2, n, 4)
+    draws = atomic.condition(X).values.reshape(2, n, 4)
     for i in range(2):
         covariance = rows.covariance_of(i)
         errors = np.sqrt(covariance.diagonal() / n)
         assert np.all(np.abs(draws[i].mean(axis=0) - rows.means[i]) <= 4 * errors + 1e-12)
         scale = np.sqrt(np.outer(covariance.diagonal(), covariance.diagonal()))
         assert np.all(np.abs(np.cov(draws[i].T) - covariance) <= 4 * scale * np.sqrt(2 / n) + 1e-12)
-    assert_allclose(completions.means(X), rows.means)
+    assert_allclose(atomic.means(X), rows.means)
 
 
 def test_uniform_draws_fill_the_box_of_the_observed_values():
     X = table(n=60)
     X[:, 3] = np.nan  # never observed: a constant
-    completed = fitted("uniform", X, 256).complete(np.full((1, 4), np.nan)).values
+    completed = fitted("uniform", X, 256).condition(np.full((1, 4), np.nan)).values
     low, high = np.nanmin(X[:, :3], axis=0), np.nanmax(X[:, :3], axis=0)
     assert np.all((completed[:, :3] >= low) & (completed[:, :3] <= high))
     assert_allclose(completed[:, :3].mean(axis=0), (low + high) / 2, atol=0.02 * (high - low).max())
@@ -91,20 +93,20 @@ def test_uniform_draws_fill_the_box_of_the_observed_values():
 
 def test_donors_give_their_values_together_and_near_ones_more_often():
     X = np.array([[0.0, 1.0, 10.0], [0.1, 2.0, 20.0], [5.0, 3.0, 30.0], [5.1, 4.0, 40.0], [0.05, np.nan, np.nan]])
-    completed = fitted("empirical", X, 64).complete(X[4:])
+    completed = fitted("empirical", X, 64).condition(X[4:])
     assert_array_equal(completed.values[:, 2], 10 * completed.values[:, 1])  # from one donor
     assert np.mean(completed.values[:, 1] <= 2) > 0.9
 
 
 def test_a_row_without_donors_borrows_from_those_that_have_most():
     X = np.array([[0.0, 1.0, np.nan], [1.0, np.nan, np.nan], [2.0, 3.0, np.nan], [1.0, np.nan, 5.0]])
-    completed = fitted("empirical", X, 16).complete(np.array([[0.9, np.nan, np.nan]]))
+    completed = fitted("empirical", X, 16).condition(np.array([[0.9, np.nan, np.nan]]))
     assert np.isfinite(completed.values).all()
 
 
 def test_exact_is_every_combination_with_equal_weight():
     X = np.array([[0.0, 1.0, 5.0], [1.0, 2.0, np.nan], [np.nan, 3.0, np.nan], [1.0, np.nan, 7.0]])
-    completed = fitted("exact", X).complete(X[2:3])
+    completed = fitted("exact", X).condition(X[2:3])
     assert_array_equal(sorted(map(tuple, completed.values)), sorted((a, 3.0, b) for a, b in product((0, 1), (5, 7))))
     assert_allclose(completed.log_weight, -np.log(4))
 
@@ -112,8 +114,10 @@ def test_exact_is_every_combination_with_equal_weight():
 def test_too_many_combinations_are_refused():
     X = table(n=50, rate=0.0)
     X[7] = np.nan
-    with pytest.raises(ValueError, match=r"exact.* of row 7, which has 4 gaps.*completions='density'"):
-        fitted("exact", X).complete(X)
+    with pytest.raises(ValueError, match=r"Row 7, which has 4 gaps.*exact completions.*completions='density'"):
+        fitted("exact", X).counts(X)
+    with pytest.raises(ValueError, match="Row 7, which has 4 gaps"):
+        fitted("exact", X).condition(X)
 
 
 def error_of_log_mean(method, n, n_rows=200):
@@ -123,7 +127,7 @@ def error_of_log_mean(method, n, n_rows=200):
     X = np.column_stack([random.standard_normal(n_rows), np.full((n_rows, 3), np.nan)])
     a, rows = np.array([0.3, 0.5, -0.4, 0.6]), density.condition(X)
     exact = rows.means @ a + 0.5 * a @ rows.covariance_of(0) @ a
-    values = completions_of("density", n, method, 1, density).fit(X).complete(X).values.reshape(n_rows, n, 4)
+    values = atoms_of(density, n, method, 1, X).condition(X).values.reshape(n_rows, n, 4)
     return np.sqrt(np.mean((np.log(np.exp(values @ a).mean(axis=1)) - exact) ** 2))
 
 
