@@ -24,16 +24,9 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
         for label, points in panel.items():
             x, mean, error = (np.array(part, dtype=float) for part in zip(*sorted(points), strict=True))
             place = labels.index(label)
-            style = {
-                "color": PALETTE[place % len(PALETTE)],
-                "linestyle": STYLES[(place // 5) % 4],
-                "marker": ".",
-                "label": label,
-            }
-            if bars:
-                ax.errorbar(x, mean, np.nan_to_num(error), capsize=2, marker=".", linewidth=1.2, **style)
-            else:
-                ax.plot(x, mean, marker=".", linewidth=1.2, **style)
+            look = {"color": PALETTE[place % len(PALETTE)], "linestyle": STYLES[(place // 5) % 4], "marker": "."}
+            reach = np.nan_to_num(error) if bars else None
+            ax.errorbar(x, mean, reach, capsize=2, linewidth=1.2, label=label, **look)
         ax.set_title(title, fontsize=10)
         ax.tick_params(labelsize=8)
     for ax in axes.ravel()[len(panels) :]:
