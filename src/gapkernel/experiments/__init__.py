@@ -9,7 +9,7 @@ from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.running import run
 from gapkernel.experiments.statistics import PairedTest, cell_tests, paired_test
 from gapkernel.experiments.store import Store
-from gapkernel.experiments.tasks import Study, Task
+from gapkernel.experiments.tasks import Study, Task, tasks_of
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 
 __all__ = [
@@ -17,21 +17,27 @@ __all__ = [
     "PAPERS",
     "PAPER_GRID",
     "QUICK_GRID",
+    "Choice",
     "FriedmanNemenyi",
     "Grid",
     "Method",
     "NestedCV",
     "PairedTest",
     "Paper",
+    "Protocol",
     "Report",
     "ReportTable",
     "Store",
     "Study",
     "Task",
     "cell_tests",
+    "choose",
+    "folds",
     "friedman_nemenyi",
     "nested",
     "paired_test",
     "reproduce",
     "run",
+    "table_grid",
+    "tasks_of",
 ]

@@ -65,14 +65,10 @@ METHODS: dict[str, Method] = {
         _on_laws("karma", "karma", Karma(form="distance"), "degree", "gamma"),
         FilledMethod(name="mean", label="mean SVM", short="mean", rule="mean"),
         FilledMethod(name="zero", label="zero SVM", short="zero", rule="zero"),
-        FilledMethod(
-            name="mean_indicator", label="mean + indicator SVM", short="mean + ind.", rule="mean_indicator"
-        ),
+        FilledMethod(name="mean_indicator", label="mean + indicator SVM", short="mean + ind.", rule="mean_indicator"),
         FilledMethod(name="iterative", label="IterativeImputer SVM", short="iterative", rule="iterative"),
         MultipleImputationMethod(name="mice", label="multiple imputation SVM", short="mice"),
-        GeometricMethod(
-            name="geom", label="geometric margin SVM", short="geom", kernel="linear", parameters=("C",)
-        ),
+        GeometricMethod(name="geom", label="geometric margin SVM", short="geom", kernel="linear", parameters=("C",)),
         GeometricMethod(
             name="geom_rbf",
             label="geometric margin RBF SVM",

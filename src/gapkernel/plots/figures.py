@@ -1,4 +1,4 @@
-"""Curves over the share of gaps, one panel for each data set."""
+"""Figures of a reproduced paper: curves over the share of gaps, bars, and points on lines."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gapkernel.plots.drawing import PALETTE, pyplot
 STYLES = ("-", "--", "-.", ":")
 
 
-def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, bars=True):
+def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, bars=True, line=None):
     """A figure with one panel for each entry of ``panels``.
 
-    ``panels[title][label]`` is a list of (x, mean, standard error).
+    ``panels[title][label]`` is a list of (x, mean, standard error); ``line`` is a height to compare with.
     """
     plt = pyplot("curves")
     columns = min(columns, len(panels))
@@ -27,6 +27,8 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
             look = {"color": PALETTE[place % len(PALETTE)], "linestyle": STYLES[(place // 5) % 4], "marker": "."}
             reach = np.nan_to_num(error) if bars else None
             ax.errorbar(x, mean, reach, capsize=2, linewidth=1.2, label=label, **look)
+        if line is not None:
+            ax.axhline(line, color="black", linewidth=0.8)
         ax.set_title(title, fontsize=10)
         ax.tick_params(labelsize=8)
     for ax in axes.ravel()[len(panels) :]:
@@ -48,3 +50,32 @@ def points_of(frame, by: str, score: str, scale: float = 100.0) -> dict:
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
         found.setdefault(label, []).append((100.0 * fraction, values.mean(), error))
     return found
+
+
+def bars(groups, series: dict, ylabel: str):
+    """A figure with bars side by side in each group; ``series[label]`` is a list of (height, deviation)."""
+    figure, ax = pyplot("bars").subplots(figsize=(8, 3.2), layout="constrained")
+    places, width = np.arange(len(groups)), 0.8 / len(series)
+    for k, (label, values) in enumerate(series.items()):
+        heights, deviations = zip(*values, strict=True)
+        left = places + (k - (len(series) - 1) / 2) * width
+        ax.bar(left, heights, 0.92 * width, yerr=deviations, capsize=2, label=label)
+    ax.set_xticks(places, groups)
+    ax.set(ylabel=ylabel, ylim=(0, 105))
+    figure.legend(ncols=len(series), fontsize=8, loc="outside lower center", frameon=False)
+    return figure
+
+
+def points_on_lines(lines: dict, references: dict, xlabel: str):
+    """A figure with a line for each label; ``lines[label]`` are its points, ``references[label]`` the paper's."""
+    figure, ax = pyplot("points_on_lines").subplots(figsize=(7, 2.8), layout="constrained")
+    names = list(lines)
+    here = [(x, names.index(label)) for label, points in lines.items() for x in points]
+    paper = [(x, names.index(label)) for label, x in references.items()]
+    ax.plot(*zip(*here, strict=True), "o", color="tab:blue", label="here")
+    ax.plot(*zip(*paper, strict=True), "x", color="black", label="paper")
+    ax.set_yticks(range(len(names)), names, fontsize=9)
+    ax.invert_yaxis()
+    ax.set(xlabel=xlabel, xlim=(0, None))
+    ax.legend(fontsize=8, frameon=False)
+    return figure
