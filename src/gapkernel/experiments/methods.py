@@ -95,6 +95,16 @@ METHODS: dict[str, Method] = {
 }
 """The methods by name."""
 
+COMPARED = tuple(
+    name
+    for name in ("genrbf", "genrbf-indicator", "rbf", "ehk", "mean_indicator", "iterative", "boosting", "xgboost")
+    if name in METHODS
+)
+"""Those of ``gapkernel compare``."""
+
+FITTED = ("genrbf", "genrbf-indicator", "rbf", "ehk", "linear")
+"""Those of ``gapkernel fit``."""
+
 
 class Choice(NamedTuple):
     """Settings, and their mean score in the cross-validation that chose them; None if there was nothing to choose."""
@@ -111,3 +121,12 @@ def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification") -
     means = method.scores(X, y, cv, candidates, task).mean(axis=0)
     best = int(means.round(12).argmax())  # sums of equal scores may differ by rounding
     return Choice(candidates[best], float(means[best]))
+
+
+def with_probabilities(estimator, cv):
+    """A classifier that says how sure it is: the one given, or with Platt's sigmoid learned on held-out rows."""
+    from sklearn.calibration import CalibratedClassifierCV  # slow to import
+
+    return (
+        estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator, ensemble=False, cv=cv)
+    )

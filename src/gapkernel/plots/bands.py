@@ -44,7 +44,7 @@ class PredictionBandDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, row, *, levels=(0.5, 0.9), order=None, target=None, random_state=0, ax=None
+        cls, estimator, row, *, coverages=(0.5, 0.9), order=None, target=None, random_state=None, ax=None
     ) -> PredictionBandDisplay:
         """Hide the cells of a row one after another and plot what a fitted regressor says.
 
@@ -54,13 +54,13 @@ class PredictionBandDisplay:
             With ``predict_interval``, or ``predict(X, return_std=True)``.
         row : array-like of shape (n_features,), Series or frame of one row
             Numbers; cells already missing stay so.
-        levels : sequence of float, default=(0.5, 0.9)
-            Coverages of the bands.
+        coverages : sequence of float, default=(0.5, 0.9)
+            The probability that each band promises.
         order : sequence of int, default=None
             The columns in the order in which they go; None draws one.
         target : float, default=None
             The true value, drawn as a line.
-        random_state : int, RandomState or None, default=0
+        random_state : int, RandomState or None, default=None
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
 
@@ -80,7 +80,7 @@ class PredictionBandDisplay:
             import pandas as pd
 
             rows = pd.DataFrame(rows, columns=names)
-        bands = {level: intervals(estimator, rows, level) for level in levels}
+        bands = {coverage: intervals(estimator, rows, coverage) for coverage in coverages}
         display = cls(
             fraction=np.asarray(np.isnan(rows)).mean(axis=1), mean=estimator.predict(rows), bands=bands, target=target
         )
@@ -99,9 +99,11 @@ class PredictionBandDisplay:
         """
         self.ax_ = axes_or_new(ax, "PredictionBandDisplay")
         self.figure_ = self.ax_.figure
-        for level in sorted(self.bands, reverse=True):
-            low, high = np.asarray(self.bands[level]).T
-            self.ax_.fill_between(self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{level:.0%}")
+        for coverage in sorted(self.bands, reverse=True):
+            low, high = np.asarray(self.bands[coverage]).T
+            self.ax_.fill_between(
+                self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{coverage:.0%}"
+            )
         self.ax_.plot(self.fraction, self.mean, color="C0", marker="o", markersize=3, label="prediction")
         if self.target is not None:
             self.ax_.axhline(self.target, color="black", linewidth=1, linestyle="--", label="target")

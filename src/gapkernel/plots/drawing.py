@@ -6,6 +6,7 @@ import re
 from contextlib import contextmanager
 from io import StringIO
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ OBSERVED, MISSING = "#9fc3e0", "#b8402a"
 PAGE_WIDTH = 440
 """Of a figure on a page, in points: narrow enough for a phone."""
 _TICKS = {"color": SOFT, "labelsize": 12, "major.size": 0}
-PAGE_STYLE = {
+PAGE_STYLE: dict[Any, Any] = {
     "font.size": 14,
     "text.parse_math": False,
     "axes.grid": True,
@@ -77,7 +78,7 @@ def as_svg(figure, alt: str) -> str:
     drawn = StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
         figure.savefig(drawn, format="svg", transparent=True, dpi=72, metadata={"Date": None})
-    box, inside = re.search(r'<svg[^>]*viewBox="([^"]*)"[^>]*>(.*)</svg>', drawn.getvalue(), re.DOTALL).groups()
+    [(box, inside)] = re.findall(r'<svg[^>]*viewBox="([^"]*)"[^>]*>(.*)</svg>', drawn.getvalue(), re.DOTALL)
     extras = r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->| id=\"[\w.]+_\d+\""
     inside = re.sub(extras, "", inside, flags=re.DOTALL)
     inside = " ".join(re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", inside).split())

@@ -41,7 +41,7 @@ class CriticalDifferenceDisplay:
         scores : array-like or DataFrame of shape (n_blocks, n_methods)
             Higher is better.
         alpha : float, default=0.05
-            Significance level of the critical difference.
+            Significance of the critical difference.
         names : sequence of str, default=None
             The methods; None takes the columns of a frame, or numbers.
         ax : matplotlib Axes, default=None
@@ -75,9 +75,9 @@ class CriticalDifferenceDisplay:
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)
             ax.text(rank, 0.2, str(rank), ha="center", va="bottom", fontsize=9)
-        for level, group in enumerate(groups):
+        for place, group in enumerate(groups):
             ends = result.ranks[list(group)]
-            y = -0.3 - 0.35 * level
+            y = -0.3 - 0.35 * place
             ax.plot([ends.min() - 0.04, ends.max() + 0.04], [y, y], color="black", linewidth=4, solid_capstyle="round")
         pad = 0.06 * (k - 1)
         for place, method in enumerate(order):

@@ -146,8 +146,8 @@ def report(frame, size: Size) -> Report:
     )
     header = ("method", "test error, %", "by draw", "paper, %", "fit, s")
     out.tables = [ReportTable("USPS", header, rows, note)]
-    errors = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in METHODS.items()}
-    drawn = points_on_lines(errors, {METHODS[method]: value for method, value in PAPER.items()}, "test error, %")
+    by_label = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in METHODS.items()}
+    drawn = points_on_lines(by_label, {METHODS[method]: value for method, value in PAPER.items()}, "test error, %")
     out.add_figure("usps", drawn, "Test error of each draw of training rows and erased pixels.")
     gain, paper_gain = means["mean"] - means["density"], PAPER["mean"] - PAPER["uniform"]
     out.findings = [
