@@ -82,7 +82,7 @@ PAPERS = {
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
             "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
-            "about a month on 2 cores; use n_jobs or a Dask client on a larger machine",
+            "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
         ),
     )
 }
