@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from gapkernel.cli.output import may_write, note, say
 from gapkernel.cli.problem import INNER_FOLDS, Problem, at_most, read_problem
 from gapkernel.experiments import METHODS
 from gapkernel.experiments.methods import FITTED, with_probabilities
+from gapkernel.experiments.store import versions
 from gapkernel.persistence import save
 from gapkernel.tables.input_errors import InputError
 
@@ -64,7 +64,6 @@ def check_target(target: str, classes) -> None:
 def bundle(model, problem: Problem, method: str) -> dict:
     """The model with what is needed to read new tables as the first one was read."""
     levels = {name: list(column.cat.categories) for name, column in problem.X.items() if hasattr(column, "cat")}
-    packages = ("gapkernel", "scikit-learn", "numpy", "skops")
     return {
         "format": FORMAT,
         "model": model,
@@ -73,13 +72,5 @@ def bundle(model, problem: Problem, method: str) -> dict:
         "task": problem.task,
         "columns": list(problem.X),
         "levels": levels,
-        "versions": {package: _version(package) for package in packages},
+        "versions": versions(),
     }
-
-
-def _version(package: str) -> str:
-    if package == "gapkernel":  # also where it runs without being installed
-        from gapkernel import __version__
-
-        return __version__
-    return version(package)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from gapkernel.cli.fit import FORMAT, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import may_write, note, say
+from gapkernel.cli.problem import plain
 from gapkernel.persistence import load
 from gapkernel.tables.files import numbers, read_raw
 from gapkernel.tables.input_errors import InputError
@@ -100,11 +101,7 @@ def _as_known(values: pd.Series, levels: list[str] | None, path) -> tuple[pd.Ser
                 f'numbers when the model was fitted. If that marks a gap, say so: --na "{wrong.iloc[0]}".'
             )
         return known, []
-    text = values.map(_text, na_action="ignore").astype(object)
+    text = values.map(plain, na_action="ignore").astype(object)
     unknown = sorted(set(text[seen]) - set(levels))
     note = [f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."] if unknown else []
     return text.where(text.isin(levels), None).astype(pd.CategoricalDtype(levels)), note
-
-
-def _text(value) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

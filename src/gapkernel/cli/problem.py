@@ -169,7 +169,7 @@ def _as_numbers(y: pd.Series) -> np.ndarray:
 
 
 def _as_classes(y: pd.Series) -> np.ndarray:
-    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(_plain)
+    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(plain)
     counts = labels.value_counts()
     if len(counts) > MOST_CLASSES:
         raise InputError(
@@ -184,8 +184,9 @@ def _as_classes(y: pd.Series) -> np.ndarray:
     return labels.to_numpy(dtype=object)
 
 
-def _plain(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def plain(value) -> str:
+    """A value as text, whole numbers without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _rows(count) -> str:

@@ -12,6 +12,7 @@ from scipy import stats
 
 from gapkernel.cli.problem import FOLDS, Problem
 from gapkernel.experiments import METHODS
+from gapkernel.experiments.statistics import corrected_error
 
 BINS = 8
 
@@ -224,13 +225,8 @@ def difference(first: pd.Series, second: pd.Series) -> Difference:
 
 
 def margin(values: pd.Series) -> float:
-    """Half the width of a 95 % interval of a mean over splits.
-
-    Training sets of a cross-validation overlap, so splits are not independent; Nadeau and Bengio's correction adds the
-    ratio of test to training rows to the 1/n of independent values.
-    """
-    n = len(values)
-    return float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * np.sqrt(1.0 / n + 1.0 / (FOLDS - 1)))
+    """Half the width of a 95 % interval of a mean over splits."""
+    return float(stats.t.ppf(0.975, len(values) - 1) * corrected_error(values, 1.0 / FOLDS))
 
 
 def _counted(number: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -10,6 +12,7 @@ from gapkernel.inspection.value_of_information import one_row
 from gapkernel.plots.drawing import axes_or_new
 
 
+@dataclass(kw_only=True, eq=False)
 class PredictionBandDisplay:
     """Prediction and interval of one row against the fraction of it that is missing.
 
@@ -36,11 +39,10 @@ class PredictionBandDisplay:
     >>> display = PredictionBandDisplay.from_estimator(model, X_test[0], target=y_test[0])  # doctest: +SKIP
     """
 
-    def __init__(self, *, fraction, mean, bands, target=None):
-        self.fraction = fraction
-        self.mean = mean
-        self.bands = bands
-        self.target = target
+    fraction: np.ndarray
+    mean: np.ndarray
+    bands: dict[float, np.ndarray]
+    target: float | None = None
 
     @classmethod
     def from_estimator(

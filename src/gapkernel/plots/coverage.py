@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection import Coverage
@@ -9,6 +11,7 @@ from gapkernel.inspection import coverage as measured
 from gapkernel.plots.drawing import axes_or_new
 
 
+@dataclass(kw_only=True, eq=False)
 class CoverageDisplay:
     """Coverage of intervals against the number of missing cells, with 95 % confidence intervals.
 
@@ -31,9 +34,8 @@ class CoverageDisplay:
     >>> display = CoverageDisplay.from_estimator(model, X_test, y_test)  # doctest: +SKIP
     """
 
-    def __init__(self, *, coverage: Coverage, name=None):
-        self.coverage = coverage
-        self.name = name
+    coverage: Coverage
+    name: str | None = None
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, coverage=0.9, name=None, ax=None) -> CoverageDisplay:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection import ValueOfInformation, value_of_information
 from gapkernel.plots.drawing import axes_or_new
 
 
+@dataclass(kw_only=True, eq=False)
 class ValueOfInformationDisplay:
     """Expected fall of a row's uncertainty for each of its missing cells, largest on top.
 
@@ -28,8 +31,7 @@ class ValueOfInformationDisplay:
     >>> display = ValueOfInformationDisplay.from_estimator(model, row)  # doctest: +SKIP
     """
 
-    def __init__(self, *, information: ValueOfInformation):
-        self.information = information
+    information: ValueOfInformation
 
     @classmethod
     def from_estimator(cls, estimator, row, *, density=None, ax=None) -> ValueOfInformationDisplay:

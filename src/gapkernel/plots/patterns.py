@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.missingness import GapPatterns, patterns
@@ -11,6 +13,7 @@ LONGEST_NAME = 20
 MOST_NAMES = 40
 
 
+@dataclass(kw_only=True, eq=False)
 class PatternDisplay:
     """The gap patterns of a table: a line for each pattern, a tile for each column, dark where there is a gap.
 
@@ -35,9 +38,8 @@ class PatternDisplay:
     >>> display = PatternDisplay.from_table(X)  # doctest: +SKIP
     """
 
-    def __init__(self, *, patterns: GapPatterns, max_patterns: int = 20):
-        self.patterns = patterns
-        self.max_patterns = max_patterns
+    patterns: GapPatterns
+    max_patterns: int = 20
 
     @classmethod
     def from_table(cls, X, *, max_patterns=20, ax=None) -> PatternDisplay:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.plots.drawing import axes_or_new
 
 
+@dataclass(kw_only=True, eq=False)
 class CriticalDifferenceDisplay:
     """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
 
@@ -29,8 +32,7 @@ class CriticalDifferenceDisplay:
     >>> display = CriticalDifferenceDisplay.from_scores(scores, names=["a", "b", "c"])  # doctest: +SKIP
     """
 
-    def __init__(self, *, result: FriedmanNemenyi):
-        self.result = result
+    result: FriedmanNemenyi
 
     @classmethod
     def from_scores(cls, scores, *, alpha=0.05, names=None, ax=None) -> CriticalDifferenceDisplay:
