@@ -175,6 +175,9 @@ def test_a_lead_is_called_noise_when_it_is():
     all_tied = pd.concat([results({"rbf": [0.9, 0.8], "mean_indicator": [0.8, 0.9], "ehk": [0.85, 0.86]}), hidden])
     headline = Verdict(problem("class"), all_tied).headline
     assert headline == "Three methods predict “class” equally well; EHK SVM holds up best as cells go missing"
+    twins = {"mean_indicator": [0.8, 0.7, 0.75], "rbf": [0.8, 0.7, 0.75], "ehk": [0.6, 0.7, 0.65]}
+    told = Verdict(problem("class"), results(twins))
+    assert told.lead.margin == 0 < told.least_lead  # twins say nothing about what can be seen
     tie = Verdict(problem("class"), results({"mean_indicator": [0.8] * 5, "rbf": [0.8] * 5}))
     assert tie.lead == (0.0, 0.0)
     assert "within noise" in tie.summary

@@ -101,6 +101,13 @@ class Verdict:
         """The winner's lead over the runner-up."""
         return difference(self.by_split[self.winner], self.by_split[self.runner_up])
 
+    @property
+    def least_lead(self) -> float:
+        """The least lead that is more than noise: over the best method that does not tie on every fold."""
+        best = self.by_split[self.winner]
+        margins = (difference(best, self.by_split[name]).margin for name in self.scores.index[1:])
+        return next((margin for margin in margins if margin > 0), 0.0)
+
     def show(self, score: float) -> str:
         """A score as people write it."""
         return f"{score:.1%}" if self.problem.is_classification else f"{score:.3f}"
@@ -175,7 +182,7 @@ class Verdict:
     @property
     def to_beat(self) -> str:
         """What another method would have to reach."""
-        mean, margin, rows = self.scores["mean"].iloc[0], self.lead.margin, len(self.problem.y)
+        mean, margin, rows = self.scores["mean"].iloc[0], self.least_lead, len(self.problem.y)
         blind = f"differences under {self.points(margin)} cannot be seen with {rows} rows"
         if mean + margin < 1.0:
             reach = self.show(mean + margin)
