@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC as CompleteSVC
 from sklearn.svm import SVR as CompleteSVR
 from sklearn.utils import _safe_indexing
@@ -166,19 +166,20 @@ class PreparedMethod(Method):
 
     @abstractmethod
     def _preparation(self):
-        """The transformer."""
+        """The transformer, or None if there is nothing to prepare."""
 
     @abstractmethod
     def _last(self, setting: Setting, task: str):
         """The estimator."""
 
     def _estimator(self, setting, task, categories):
-        return make_pipeline(self._preparation(), self._last(setting, task))
+        preparation, last = self._preparation(), self._last(setting, task)
+        return last if preparation is None else make_pipeline(preparation, last)
 
     def _predictions(self, X, y, splits, settings, task):
         found = []
         for train, test in splits:
-            preparation = self._preparation().fit(_safe_indexing(X, train))
+            preparation = (self._preparation() or FunctionTransformer()).fit(_safe_indexing(X, train))
             here, there = (preparation.transform(_safe_indexing(X, rows)) for rows in (train, test))
             found.append([self._last(one, task).fit(here, y[train]).predict(there) for one in settings])
         return found
@@ -253,14 +254,23 @@ class MultipleImputationMethod(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreesMethod(PreparedMethod):
-    """Boosted trees, which have their own way with gaps."""
+class MadeMethod(PreparedMethod):
+    """An estimator that has its own way with gaps and with the scale of a target.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(task)`` is the estimator; its settings are set afterwards.
+    preparation : transformer or None
+        What it needs done to a table before; it is no part of `code`.
+    """
 
     make: Callable[[str], BaseEstimator]
+    preparation: BaseEstimator | None = None
     scales_target: bool = False
 
     def _preparation(self):
-        return EmptyColumns()
+        return clone(self.preparation, safe=False)
 
     def _last(self, setting, task):
         return self.make(task).set_params(**setting)

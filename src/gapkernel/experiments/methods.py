@@ -10,13 +10,14 @@ from sklearn.base import BaseEstimator
 from gapkernel.density import Marginals
 from gapkernel.experiments.grid import Grid
 from gapkernel.experiments.method import (
+    EmptyColumns,
     FilledMethod,
     GeometricMethod,
     KernelMethod,
+    MadeMethod,
     Method,
     MultipleImputationMethod,
     Setting,
-    TreesMethod,
 )
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
 
@@ -76,14 +77,15 @@ METHODS: dict[str, Method] = {
             kernel="rbf",
             parameters=("gamma", "C"),
         ),
-        TreesMethod(
+        MadeMethod(
             name="boosting",
             label="HistGradientBoosting",
             short="boosting",
             make=_hist_gradient_boosting,
+            preparation=EmptyColumns(),
             own_values={"learning_rate": (0.05, 0.2), "max_leaf_nodes": (7, 31)},
         ),
-        TreesMethod(
+        MadeMethod(
             name="xgboost",
             label="XGBoost",
             short="XGBoost",
