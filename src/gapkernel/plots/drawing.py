@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from io import StringIO
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,9 +40,42 @@ def pyplot(display: str):
     return plt
 
 
-def axes_or_new(ax, display: str, size=(6.4, 4.0)):
-    """The axes given, or those of a new figure."""
-    return pyplot(display).subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+class Display:
+    """A plot in scikit-learn's form, on one pair of axes; a subclass draws.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, *, ax=None) -> Self:
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        self : object
+        """
+        if ax is None:
+            ax = pyplot(type(self).__name__).subplots(figsize=self._size(), layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw(ax)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        return 6.4, 4.0
+
+    def _draw(self, ax) -> None:
+        raise NotImplementedError
 
 
 @contextmanager
