@@ -90,8 +90,7 @@ class Method(ABC):
         if self._standardises(task):
             text = f"TransformedTargetRegressor({text}, transformer=StandardScaler())"
             used = [*used, *_classes_in(_in_its_units(None))]
-        imports = sorted({f"from {'.'.join(one.__module__.split('.')[:2])} import {one.__name__}" for one in used})
-        return "\n".join([*imports, f"model = {text}"])
+        return "\n".join([*_imports(used), f"model = {text}"])
 
     def scores(
         self, X, y: np.ndarray, cv, settings: list[Setting], task: str = "classification", metric: Metric | None = None
@@ -308,6 +307,15 @@ def _in_its_units(estimator):
 def _text(estimator: BaseEstimator) -> str:
     """An estimator as code, whole."""
     return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
+
+
+def _imports(used) -> list[str]:
+    """A line for each package that these classes and functions come from."""
+    homes: dict[str, set[str]] = {}
+    for one in used:
+        home = ".".join(one.__module__.split(".")[:2]).removesuffix(".estimators")
+        homes.setdefault(home, set()).add(one.__name__)
+    return [f"from {home} import {', '.join(sorted(homes[home]))}" for home in sorted(homes)]
 
 
 def _classes_in(estimator: BaseEstimator) -> list[type]:
