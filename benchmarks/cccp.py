@@ -14,8 +14,7 @@ from measure import RESULTS, console, peak_mib, report
 from sklearn.datasets import load_digits, make_moons
 
 import gapkernel as gk
-from gapkernel.density import Gaussian
-from gapkernel.density.completions import completions_of
+from gapkernel.density import AtomicDensity, Gaussian
 
 FOLDS = 3
 GRIDS = {
@@ -216,7 +215,8 @@ def log_mean_error(method, n, n_rows=200):
     X = np.column_stack([rng.normal(size=n_rows), np.full((n_rows, 3), np.nan)])
     a, rows = np.array([0.3, 0.5, -0.4, 0.6]), density.condition(X)
     exact = rows.means @ a + 0.5 * a @ rows.covariance_of(0) @ a
-    values = completions_of("density", n, method, 1, density).fit(X).complete(X).values.reshape(n_rows, n, 4)
+    drawn = AtomicDensity(density, n_atoms=int(n), method=method, random_state=1).fit(X).condition(X)
+    values = drawn.values.reshape(n_rows, n, 4)
     return np.sqrt(np.mean((np.log(np.exp(values @ a).mean(axis=1)) - exact) ** 2))
 
 

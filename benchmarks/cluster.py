@@ -17,7 +17,7 @@ import gapkernel as gk
 N_BLOCKS, BLOCK, N_COMPONENTS, ROUNDS = 24, 10_000, 1024, 2
 
 
-def machine(density):
+def classifier(density):
     """A classifier whose density is known, so that a fit is the feature pass and little else."""
     known = gk.density.Gaussian(mean=density.mean_, covariance=density.covariance_)
     return gk.FourierClassifier(N_COMPONENTS, density=known, density_samples=1_000, gamma=0.05, random_state=0)
@@ -41,12 +41,12 @@ def measured(task, processors):
 def alone(density, X, y):
     """One process, one thread."""
     with threadpool_limits(1), gk.config_context(n_threads=1):
-        return measured(lambda: machine(density).fit(X, y), lambda: [time.process_time()])
+        return measured(lambda: classifier(density).fit(X, y), lambda: [time.process_time()])
 
 
 def on_workers(client, density, X, y):
     """Workers of one thread each."""
-    return measured(lambda: machine(density).fit(X, y), lambda: list(client.run(time.process_time).values()))
+    return measured(lambda: classifier(density).fit(X, y), lambda: list(client.run(time.process_time).values()))
 
 
 def with_a_death(client, density):
@@ -55,7 +55,7 @@ def with_a_death(client, density):
     victim = next(iter(client.run(os.getpid).values()))
     killer = threading.Timer(1.0, os.kill, (victim, 9))
     killer.start()
-    model = machine(density).fit(X, y)
+    model = classifier(density).fit(X, y)
     killer.join()
     assert victim not in client.run(os.getpid).values(), "the worker outlived the fit: make the fit longer"
     return model
@@ -71,7 +71,7 @@ def run():
         collections = client.persist(collection())
         alone(density, X[:5000], y[:5000])
         on_workers(client, density, *collections)  # each worker loads the compiled loops
-        for _ in range(ROUNDS):  # side by side, so that other work on the machine meets both
+        for _ in range(ROUNDS):  # side by side, so that other work on the computer meets both
             rounds.append((alone(density, X, y), on_workers(client, density, *collections)))
         survivor = with_a_death(client, density)
     base = rounds[0][0][0]
@@ -100,7 +100,7 @@ def run():
         f"""The density is known, so a fit is one pass over the rows, which lie on the workers. Best of {ROUNDS} rounds,
 one process and two workers in turn. The speed by processor time is what two free cores would give, without the
 scheduler and the calling process. Load average
-{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores at the end: where it is above 2 the machine was shared.""",
+{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores at the end: where it is above 2 the computer was shared.""",
     )
 
 

@@ -64,7 +64,7 @@ def run():
         ("numeric, mean matching", numeric, {"numeric": "pmm"}, "statsmodels MICEData", lambda: mice(numeric)),
     ]  # fmt: skip
     lines = []
-    with threadpool_limits(1):  # on a small machine the threads of BLAS only get in each other's way
+    with threadpool_limits(1):  # on a small computer the threads of BLAS only get in each other's way
         for case, X, options, name, rival in cases:
             one, two = (seconds(lambda X=X, o=options, j=j: chained(X, n_jobs=j, **o)) for j in (1, 2))
             peak = peak_mib(lambda X=X, o=options: chained(X, **o))
@@ -85,5 +85,5 @@ def run():
         f"of one, and the memory that of one. The logistic alternative fills in the likeliest class and draws nothing; "
         f"it is the nearest that scikit-learn offers. Completing the 5,000 binary rows again as new rows, "
         f"{IMPUTATIONS} times, takes {all_rows:.2f} s; one row alone {1e3 * one_row:.0f} ms. "
-        f"Load of the machine before the run, by other work: {busy:.1f}.",
+        f"Load of the computer before the run, by other work: {busy:.1f}.",
     )

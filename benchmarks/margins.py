@@ -37,7 +37,7 @@ GAMMAS = (0.25, 0.5, 1.0, 2.0)  # times 1 / number of columns
 PENALTIES = (1.0, 10.0)
 ROOMS = (0.1, 0.5)
 SOLVED = ("Solved", "AlmostSolved")
-MACHINES = {
+LABELS = {
     "expected": "SVC, expected kernel",
     "variance": "RobustSVC, expected kernel and its variances",
     "identity": "RobustSVC, imputed rows and spheres",
@@ -46,8 +46,8 @@ MACHINES = {
 
 NOTES = """## What differs from the paper
 
-- gamma and C are chosen by 5-fold cross-validation for the expected-kernel SVM and shared by all three machines; tau
-  is chosen from two values on one of the folds. The paper cross-validates all of them for each machine.
+- gamma and C are chosen by 5-fold cross-validation for the expected-kernel SVM and shared by all three SVMs; tau
+  is chosen from two values on one of the folds. The paper cross-validates all of them for each SVM.
 - The paper names neither its solvers nor its grids. Here the cones are solved by clarabel to a gap of 1e-8, in
   one thread, and the SVM by libsvm.
 - The conditional laws come from one Gaussian fitted by EM to the training rows; category codes are taken as numbers.
@@ -55,7 +55,7 @@ NOTES = """## What differs from the paper
   the second term of the paper's equation (7) has a wrong constant.
 - The paper reports errors as a figure only, so they can be compared with these by eye, not by number; its ratio of
   training times is "20 times faster" on Heart with 240 rows, without saying which cone SVM, or whether EM counts.
-- The machine is shared: seconds move by tens of per cent between runs, ratios within a line less.
+- The computer is shared: seconds move by tens of per cent between runs, ratios within a line less.
 """
 
 
@@ -74,14 +74,14 @@ def removed(X, share, random) -> np.ndarray:
     return X
 
 
-def chosen(machine, grid, X, y, folds):
-    """The machine with the best parameters of the grid, not yet fitted."""
-    search = GridSearchCV(machine, grid, cv=folds, refit=False).fit(X, y)
-    return clone(machine).set_params(**search.best_params_)
+def chosen(estimator, grid, X, y, folds):
+    """The estimator with the best parameters of the grid, not yet fitted."""
+    search = GridSearchCV(estimator, grid, cv=folds, refit=False).fit(X, y)
+    return clone(estimator).set_params(**search.best_params_)
 
 
 def one_run(X, y, share, seed) -> dict:
-    """Error and seconds to train of each machine on one split."""
+    """Error and seconds to train of each SVM on one split."""
     random = np.random.default_rng(seed)
     train, test, y_train, y_test = train_test_split(X, y, test_size=0.1, stratify=y, random_state=seed)
     centre, scale = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
@@ -95,18 +95,18 @@ def one_run(X, y, share, seed) -> dict:
         "variance": gk.RobustSVC(covariance="variance", **shared),
         "identity": gk.RobustSVC(covariance="identity", mean="imputed", **shared),
     }
-    machines = {"expected": plain}
-    for name, machine in cones.items():
-        machines[name] = chosen(machine, {"tau": ROOMS}, train, y_train, one_fold)
+    svms = {"expected": plain}
+    for name, svm in cones.items():
+        svms[name] = chosen(svm, {"tau": ROOMS}, train, y_train, one_fold)
     begin = perf_counter()
     gk.density.Gaussian().fit(train)
     out = {"density": perf_counter() - begin}
-    for name, machine in machines.items():
+    for name, svm in svms.items():
         begin = perf_counter()
-        machine.fit(train, y_train)
+        svm.fit(train, y_train)
         seconds = perf_counter() - begin
-        out[name] = float(np.mean(machine.predict(test) != y_test)), seconds
-    out["early"] = sum(status not in SOLVED for name in cones for status in machines[name].status_)
+        out[name] = float(np.mean(svm.predict(test) != y_test)), seconds
+    out["early"] = sum(status not in SOLVED for name in cones for status in svms[name].status_)
     return out
 
 
@@ -118,9 +118,9 @@ def compare(name, shares, runs) -> list[dict]:
         found = [one_run(X, y, share, seed) for seed in range(runs)]
         line = {"data": name, "share": share, "early": sum(one["early"] for one in found)}
         line |= {"density": np.median([one["density"] for one in found])}
-        for machine in MACHINES:
-            errors, seconds = zip(*(one[machine] for one in found), strict=True)
-            line[machine] = np.mean(errors), np.std(errors) / np.sqrt(runs), np.median(seconds)
+        for svm in LABELS:
+            errors, seconds = zip(*(one[svm] for one in found), strict=True)
+            line[svm] = np.mean(errors), np.std(errors) / np.sqrt(runs), np.median(seconds)
         lines.append(line)
         print(line, flush=True)
     return lines
@@ -136,11 +136,11 @@ def cost(sizes, limits) -> list[dict]:
         y = X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * random.standard_normal(n) > 0
         X[random.random(X.shape) < 0.3] = np.nan
         line = {"n": n}
-        machines = {"svc": gk.SVC(kernel="rbf"), "primal": gk.RobustSVC(kernel="linear", covariance="full", tau=0.3)}
-        machines |= {name: gk.RobustSVC(covariance=name, tau=0.3) for name, most in limits.items() if n <= most}
-        for name, machine in machines.items():
+        svms = {"svc": gk.SVC(kernel="rbf"), "primal": gk.RobustSVC(kernel="linear", covariance="full", tau=0.3)}
+        svms |= {name: gk.RobustSVC(covariance=name, tau=0.3) for name, most in limits.items() if n <= most}
+        for name, svm in svms.items():
             begin = perf_counter()
-            machine.fit(X, y)
+            svm.fit(X, y)
             line[name] = perf_counter() - begin
         lines.append(line)
         print(line, flush=True)
@@ -149,11 +149,11 @@ def cost(sizes, limits) -> list[dict]:
 
 def comparison_table(lines) -> list[str]:
     out = [
-        "| data | removed | " + " | ".join(f"error, {label}" for label in MACHINES.values()) + " |",
-        "|---|---|" + "---|" * len(MACHINES),
+        "| data | removed | " + " | ".join(f"error, {label}" for label in LABELS.values()) + " |",
+        "|---|---|" + "---|" * len(LABELS),
     ]
     for line in lines:
-        errors = [f"{100 * line[m][0]:.1f} ± {100 * line[m][1]:.1f}" for m in MACHINES]
+        errors = [f"{100 * line[m][0]:.1f} ± {100 * line[m][1]:.1f}" for m in LABELS]
         out.append(f"| {line['data']} | {100 * line['share']:.0f} % | " + " | ".join(errors) + " |")
     out += [
         "",
@@ -164,7 +164,7 @@ def comparison_table(lines) -> list[str]:
         "|---|---|" + "---|" * 8,
     ]
     for line in lines:
-        plain, variance, identity = (line[m][2] for m in MACHINES)
+        plain, variance, identity = (line[m][2] for m in LABELS)
         rest = max(plain - line["density"], 1e-4)
         out.append(
             f"| {line['data']} | {100 * line['share']:.0f} % | {line['density']:.3f} | {plain:.3f} | {variance:.2f} | "
@@ -186,7 +186,7 @@ def reading(lines) -> list[str]:
     for name in dict.fromkeys(line["data"] for line in lines):
         mine = [line for line in lines if line["data"] == name]
         apart = max(abs(line[m][0] - line["expected"][0]) for line in mine for m in ("variance", "identity"))
-        noise = max(line[m][1] for line in mine for m in MACHINES)
+        noise = max(line[m][1] for line in mine for m in LABELS)
         times = {m: [line[m][2] / line["expected"][2] for line in mine] for m in ("variance", "identity")}
         out.append(
             f"- {name}: no cone SVM is further than {100 * apart:.1f} points of error from the expected-kernel SVM "
@@ -217,9 +217,9 @@ def picture(lines, costs) -> None:
     figure, axes = plt.subplots(1, len(data) + 1, figsize=(4.2 * (len(data) + 1), 3.4))
     for name, ax in zip(data, axes, strict=False):
         mine = [line for line in lines if line["data"] == name]
-        for machine, label in MACHINES.items():
-            errors = [100 * line[machine][0] for line in mine]
-            bars = [100 * line[machine][1] for line in mine]
+        for svm, label in LABELS.items():
+            errors = [100 * line[svm][0] for line in mine]
+            bars = [100 * line[svm][1] for line in mine]
             ax.errorbar([100 * line["share"] for line in mine], errors, bars, marker="o", capsize=3, label=label)
         ax.set(title=name, xlabel="removed entries, %", ylabel="test error, %", ylim=(0, None))
     axes[0].legend(fontsize=7)

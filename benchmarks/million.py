@@ -76,12 +76,12 @@ def run():
     report(
         "million",
         "A million rows x 20 columns with 30 % gaps, curved boundary",
-        ("machine", "rows", "wall", "processor", "peak memory", "accuracy on 20,000 new rows"),
+        ("estimator", "rows", "wall", "processor", "peak memory", "accuracy on 20,000 new rows"),
         lines,
         f"""Rows are read from a memory-mapped file; times are those of `fit`, density included. Parameters were chosen
 on 5,000 validation rows: Fourier gamma={chosen["gamma"]}, alpha={chosen["alpha"]} (30,000 training rows); SVC
 gamma={exact.gamma}, C={exact.C} (3,000 training rows). Processor time grows as n^{whole:.2f} over all sizes, as
 n^{upper:.2f} from 100,000 rows up, where the density sees the same number of rows. Load average
-{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores at the end: where it is above 2 the machine was shared, and wall
+{os.getloadavg()[0]:.0f} on {os.cpu_count()} cores at the end: where it is above 2 the computer was shared, and wall
 times are upper bounds.""",
     )

@@ -1,4 +1,4 @@
-"""Choosing the settings: the whole grid at once against GridSearchCV over the library's own machine."""
+"""Choosing the settings: the whole grid at once against GridSearchCV over the library's own estimator."""
 
 import time
 
@@ -23,17 +23,17 @@ def once(task):
     return time.perf_counter() - wall, time.process_time() - processor
 
 
-def compare(name, machine, search, penalty, penalties, X, y, cv):
+def compare(name, estimator, search, penalty, penalties, X, y, cv):
     """Both searches on the same splits."""
     ours = search(**{penalty + "s": penalties}, gammas=GAMMAS, cv=cv)
-    theirs = GridSearchCV(machine, {penalty: penalties, "gamma": GAMMAS}, cv=cv)
+    theirs = GridSearchCV(estimator, {penalty: penalties, "gamma": GAMMAS}, cv=cv)
     ours.fit(X, y)  # compiles, for both
     runs = [once(lambda: ours.fit(X, y)) for _ in range(2)]
     wall, processor = np.min(runs, axis=0)
     their_wall, their_processor = once(lambda: theirs.fit(X, y))
     apart = np.abs(ours.cv_results_["mean_test_score"] - theirs.cv_results_["mean_test_score"]).max()
     assert ours.best_params_ == theirs.best_params_
-    peaks = f"{peak_mib(lambda: ours.fit(X, y)):.0f} / {peak_mib(lambda: machine.fit(X, y)):.0f} MiB"
+    peaks = f"{peak_mib(lambda: ours.fit(X, y)):.0f} / {peak_mib(lambda: estimator.fit(X, y)):.0f} MiB"
     ratios = f"{their_wall / wall:.3g} x", f"{their_processor / processor:.3g} x"
     return name, f"{wall:.2f} s", f"{their_wall:.1f} s", *ratios, f"{apart:.0e}", peaks
 
@@ -82,7 +82,7 @@ def run():
         (*header, "peak memory, search / one fit"),
         lines,
         "8 penalties x 11 widths x 5 splits, the same for both, refit included. Ratio: how many times faster than "
-        "GridSearchCV over the same machine, both measured in this run with all cores for the engine and one thread "
+        "GridSearchCV over the same estimator, both measured in this run with all cores for the engine and one thread "
         "for BLAS.\n\n"
         "The Gram matrices of 2, 4, 6 and 11 widths, one pass over the pairs (tridiagonal form) against one engine "
         f"for each width, 300 x 34: {one_pass(rng)}.",

@@ -55,7 +55,7 @@ def codes(train, test):
 
 
 def ours(conformal):
-    """Density and intervals of the machine on rows with gaps."""
+    """Density and intervals of the process on rows with gaps."""
 
     def predict(train, y, test):
         train, test = codes(train, test)
@@ -76,8 +76,8 @@ def imputed(imputer):
     def predict(train, y, test):
         train, test = codes(train, test)
         kernel = ConstantKernel() * RBF(np.sqrt(train.shape[1] / 2)) + WhiteKernel()
-        machine = make_pipeline(StandardScaler(), imputer(), Classical(kernel, normalize_y=True)).fit(train, y)
-        mean, std = machine.predict(test, return_std=True)
+        model = make_pipeline(StandardScaler(), imputer(), Classical(kernel, normalize_y=True)).fit(train, y)
+        mean, std = model.predict(test, return_std=True)
         half = norm.ppf(0.5 + LEVEL / 2) * std
         return (mean, std), np.column_stack([mean - half, mean + half]), None
 
@@ -89,8 +89,8 @@ def boosting(train, y, test):
     train, test = codes(train, test)
     ends = []
     for quantile in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2):
-        machine = HistGradientBoostingRegressor(loss="quantile", quantile=quantile, random_state=0)
-        ends.append(machine.fit(train, y).predict(test))
+        model = HistGradientBoostingRegressor(loss="quantile", quantile=quantile, random_state=0)
+        ends.append(model.fit(train, y).predict(test))
     return None, np.column_stack(ends), None
 
 
@@ -104,7 +104,7 @@ METHODS = {
 
 
 def outcomes(name, fraction, repeats):
-    """For every test row: gap count, squared error and NLPD of each machine, and whether each interval covers it."""
+    """For every test row: gap count, squared error and NLPD of each method, and whether each interval covers it."""
     lines = []
     for repeat in range(repeats):
         random = np.random.default_rng(repeat)

@@ -47,7 +47,7 @@ def run():
         lines,
         f"n={ROWS}, d={COLUMNS}; gaps completely at random, so practically every row has a pattern of its own. "
         "Ratio: gapkernel's time over scikit-learn's, both measured in this run; CPU ratio: that of processor time, "
-        "which hardly depends on what else the machine does.",
+        "which hardly depends on what else the computer does.",
     )
 
 

@@ -12,14 +12,15 @@ from rich.console import Console
 from sklearn.dummy import DummyClassifier
 from sklearn.svm import LinearSVR
 
-from gapkernel.cli import machines, main
-from gapkernel.cli.comparing import compare
-from gapkernel.cli.complaints import Complaint
-from gapkernel.cli.describing import show_gaps
-from gapkernel.cli.predicting import predictions, prepared
+from gapkernel.cli import main, problem
+from gapkernel.cli.compare import compare
+from gapkernel.cli.describe import show_gaps
+from gapkernel.cli.predict import predictions, prepared
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.experiments import Grid
 from gapkernel.persistence import save
 from gapkernel.tables.files import read_frame, read_raw
+from gapkernel.tables.input_errors import InputError
 
 
 def table(n=60, seed=0):
@@ -113,7 +114,7 @@ def test_a_bad_table_is_one_line(make, told, folder, capsys):
         (("compare", "good.csv", "-t", "class", "--rows", "3"), "--rows must be at least 50"),
         (("compare", "good.csv", "-t", "class", "--out", "no/page.html"), "There is no folder no"),
         (("fit", "good.csv", "-t", "class", "-o", "no/model.skops"), "There is no folder no"),
-        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "-m", "forest"), "--machine must be one of"),
+        (("fit", "good.csv", "-t", "class", "-o", "m.skops", "-m", "forest"), "--method must be one of"),
         (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "sorting"), "--task must be one of"),
         (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--task", "regression"), "cannot be a regression"),
         (("fit", "good.csv", "-t", "class", "-o", "m.skops", "--drop", "siz"), "Did you mean 'size'?"),
@@ -193,7 +194,7 @@ def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folde
     table().rename(columns={"class": name}).to_csv("good.csv", index=False)
     assert f"a column '{name}' of its own" in complaint(capsys, "fit", "good.csv", "-t", name, "-o", "model.skops")
     model = DummyClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    with pytest.raises(Complaint, match="of its own"):
+    with pytest.raises(InputError, match="of its own"):
         predictions(WHOLE | {"task": "classification", "target": name, "model": model}, table()[["size"]])
 
 
@@ -219,13 +220,13 @@ def test_a_parquet_file_reads_as_its_csv_twin(folder):
 def test_a_row_with_a_name_is_called_by_its_place(folder):
     new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
     new.to_parquet("named.parquet")
-    with pytest.raises(Complaint, match="holds 'big' in row 2"):
+    with pytest.raises(InputError, match="holds 'big' in row 2"):
         prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
 
 
-@pytest.mark.parametrize("machine", ["genrbf", "ehk"])
-def test_fit_and_predict(machine, folder, capsys):
-    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", machine) == 0
+@pytest.mark.parametrize("method", ["genrbf", "ehk"])
+def test_fit_and_predict(method, folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", method) == 0
     assert command("predict", "model.skops", "good.csv", "-o", "all.csv") == 0
     told, truth = pd.read_csv("all.csv"), table()
     assert list(told) == ["class", "probability_no", "probability_yes", "share_missing"]
@@ -305,8 +306,8 @@ ODD = "[/x]"
 @pytest.fixture
 def bracketed(folder, monkeypatch):
     """A table whose columns, levels, target and file are named as rich would close a style."""
-    monkeypatch.setattr(machines, "CS", (1.0,))  # few settings to choose from: which ones does not matter here
-    monkeypatch.setattr(machines, "WIDTHS", (0.3,))
+    few = Grid(C=(1.0,), gamma=(0.1,), alpha=(0.5, 0.9))  # settings to choose from: which ones does not matter here
+    monkeypatch.setattr(problem, "table_grid", lambda n_columns: few)
     frame = table().assign(number=range(60), blank=None)
     frame["class"], frame["kind"] = frame["class"] + ODD, frame["kind"] + ODD
     frame.columns = [f"{name} {ODD}" for name in frame]
@@ -332,9 +333,9 @@ def test_names_with_brackets_are_shown_as_they_are(bracketed, capsys):
 
 
 def test_a_comparison_shows_names_with_brackets(bracketed):
-    shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean")
+    shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean_indicator")
     for _ in range(2):  # the second run tells where its results come from
-        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, machines=pair, console=shown)
+        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, methods=pair, console=shown)
     told = " ".join(shown.file.getvalue().split())
     for name in ("x].csv: 60 rows", f"'number {ODD}' looks like", f"'class {ODD}'", f"in {ODD}.sqlite", f"ures: {out}"):
         assert name in told

@@ -12,7 +12,7 @@ from rich.console import Console
 from sklearn.svm import SVC as CompleteSVC
 
 import gapkernel as gk
-from gapkernel.experiments import PAPERS, Task, cell_tests, reproduce
+from gapkernel.experiments import PAPERS, Grid, Task, cell_tests, reproduce
 from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
 from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
@@ -33,17 +33,17 @@ def test_the_four_approaches_are_the_librarys_estimators(method):
     task = Task("source_tracking", method)
     X, y = microbiology.table(task, None)
     train, test = np.arange(0, 138, 2), np.arange(1, 138, 2)
-    protocol = FoldOfTable1((0.5, 2.0), n_imputations=3)
+    protocol = FoldOfTable1(Cs=(0.5, 2.0), n_imputations=3)
     everything = np.ones(9, bool)
     for C, guess in zip(protocol.Cs, protocol.predictions(task, X, y, train, test), strict=True):
         if method in ("1ke", "2ke"):
             kernel = "ehk" if method == "1ke" else CompletionKernel()
-            machine = gk.SVC(kernel=kernel, C=C, categorical_features=everything, break_ties=True)
+            estimator = gk.SVC(kernel=kernel, C=C, categorical_features=everything, break_ties=True)
         else:
             pooling = "stack" if method == "1mi" else "average"
             imputer = protocol.imputer(X[train], task.split_seed)
-            machine = gk.MultipleImputationClassifier(CompleteSVC(kernel=overlap, C=C), imputer, pooling=pooling)
-        expected = machine.fit(X[train], y[train]).predict(X[test])
+            estimator = gk.MultipleImputationClassifier(CompleteSVC(kernel=overlap, C=C), imputer, pooling=pooling)
+        expected = estimator.fit(X[train], y[train]).predict(X[test])
         agree = np.mean(guess == expected)
         assert agree == 1 if method != "1mi" else agree > 0.95  # repeated rows: libsvm stops elsewhere
 
@@ -53,33 +53,37 @@ def test_overlap_is_the_share_of_equal_columns():
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.9])
-def test_the_activation_is_that_of_the_kernel_but_for_a_factor(alpha):
-    X, _ = gk.datasets.make_ehk_synthetic(30, random_state=0)
-    rows = gk.density.Marginals().fit(X).condition(gk.ampute(X, 0.3, random_state=0))
-    scaled = ehk_protocol.activated(HeterogeneousKernel().gram(rows), alpha)
-    assert_allclose(scaled, HeterogeneousKernel(alpha).gram(rows) * (1 - alpha) ** (1 / alpha), rtol=1e-10)
-    assert_allclose(scaled.diagonal(), 1.0)
+def test_C_means_the_same_for_every_alpha(alpha):
+    X, y = gk.datasets.make_ehk_synthetic(60, random_state=0)
+    rows = gk.density.Marginals().fit(X).condition(X)
+    factor = (1 - alpha) ** (1 / alpha)
+    unit = factor * HeterogeneousKernel(alpha)
+    assert_allclose(unit.gram(rows).diagonal(), 1.0)
+    found = ehk_protocol.METHODS["ehk_alpha"].build({"alpha": alpha, "C": 3.0}).fit(X, y)
+    expected = gk.SVC(kernel=unit, C=3.0, density=gk.density.Marginals()).fit(X, y)
+    # libsvm keeps kernel values in single precision
+    assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.parametrize("method", ehk_protocol.METHODS)
-def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_of_them(method):
-    grid = ehk_protocol.EHKGrid((0.01, 0.1), (0.5, 0.9), (0.5,), (1.0, 10.0, 100.0), (10.0,), (0.01,))
+def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(method, monkeypatch):
+    grids = {"classification": Grid(C=(1.0, 10.0, 100.0), gamma=(0.01, 0.1), alpha=(0.5, 0.9))}
     task = Task("synthetic", method, "mcar", 0.3)
     X, y = ehk_protocol.data(task, None)
-    X, y = X.iloc[:80], y[:80]
-    train, test = np.arange(60), np.arange(60, 80)
-    losses = ehk_protocol.loss_table(task, grid, X, y, train, test)
-    assert losses.shape == (1 if method in ("ehk", "ehk_known") else 2, 3)
+    monkeypatch.setattr(ehk_protocol, "data", lambda task, data_dir: (X.iloc[:80], y[:80]))
+    losses = np.array(ehk_protocol.GridCV(grids=grids, n_folds=3)(task)["losses"])
+    assert losses.shape == ((3,) if method in ("ehk", "ehk_known") else (6,))
     assert ((losses >= 0) & (losses <= 1)).all()
-    one = ehk_protocol.loss_table(task, grid, X, y, train, test, only=(0, 1))
-    assert one.shape == (1, 1)
-    assert one[0, 0] == losses[0, 1]
+    one = ehk_protocol.NestedGridCV(grids=grids, n_folds=4, n_inner_folds=2)(task)
+    assert one["rows"] == 20
+    assert 0 <= one["loss"] <= 1
+    assert one["settings"] in ehk_protocol.METHODS[method].settings(grids["classification"])
 
 
 def test_regression_is_measured_against_the_mean(data_folder):
-    grid = replace(ehk.NARROW, smooth_alpha=(0.5,))
-    result = ehk_protocol.GridCV(grid, 3, str(data_folder))(Task("servo", "ehk_alpha"))
-    assert 0 < result["losses"][0][0] < 1
+    grids = {"regression": replace(ehk.NARROW["regression"], alpha=(0.5,))}
+    protocol = ehk_protocol.GridCV(grids=grids, n_folds=3, data_dir=str(data_folder))
+    assert 0 < protocol(Task("servo", "ehk_alpha"))["losses"][0] < 1
 
 
 def test_the_best_cell_is_that_of_the_mean_over_repetitions():
@@ -105,7 +109,7 @@ def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
     gaps = np.isnan(cccp.erased(np.zeros((2000, 256)), np.random.default_rng(0))).sum(axis=1)
     assert (gaps.min(), gaps.max()) == (0, 64)
     assert abs(gaps.mean() - 32) < 4.5 * 18.8 / np.sqrt(2000)
-    digits = cccp.Digits(60, 20, 2, (1 / 128,), 10.0, str(data_folder))
+    digits = cccp.Digits(n_rows=60, n_basis=20, n_completions=2, gammas=(1 / 128,), C=10.0, data_dir=str(data_folder))
     erased, y, new, truth = digits.data(Task("usps", "uniform"))
     filled, *_ = digits.data(Task("usps", "mean"))
     whole, *_ = digits.data(Task("usps", "complete"))
@@ -147,13 +151,15 @@ def test_the_genrbf_report_tests_cells_by_the_share_of_its_folds(monkeypatch):
     monkeypatch.setattr(genrbf, "cell_tests", lambda *a, **k: shares.append(k["test_share"]) or cell_tests(*a, **k))
     shares: list[float] = []
     report = genrbf.report(genrbf_results(5), genrbf.QUICK)
-    assert shares == [1 / genrbf.QUICK.folds]
+    assert shares == [1 / genrbf.QUICK.protocol.n_folds]
     assert any("corrected t test finds" in finding for finding in report.findings)
 
 
 def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
-    monkeypatch.setattr(microbiology, "QUICK", microbiology.Size(1, FoldOfTable1((1.0,), n_folds=2, n_imputations=2)))
+    monkeypatch.setattr(
+        microbiology, "QUICK", microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=2, n_imputations=2))
+    )
     pages = []
     for _ in range(2):
         console = Console(file=StringIO(), width=160)

@@ -7,8 +7,6 @@ import sys
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and leave the process: status 0, or 2 with one line on stderr that says what is wrong."""
-    from gapkernel.cli.complaints import Complaint
-
     try:
         from gapkernel.cli.app import UsageError, app
     except ImportError as error:
@@ -18,7 +16,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(app(arguments or ["--help"], prog_name="gapkernel", standalone_mode=False))
     except UsageError as error:
         _leave(f"{error.format_message()} See: gapkernel --help")
-    except (Complaint, ValueError, MemoryError, RuntimeError, OSError) as error:  # the library's complaints, too
+    except (ValueError, MemoryError, RuntimeError, OSError) as error:
         _leave(error)
     except ImportError as error:
         _leave(f'This needs {error.name}: pip install "gapkernel[cli]"')

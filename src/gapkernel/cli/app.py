@@ -28,7 +28,7 @@ GapMarks = Annotated[list[str], Option("--na", metavar="TEXT", help="Further tex
 @app.command()
 def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks = []) -> None:  # noqa: B006
     """Show where a table has gaps: by column, and by pattern."""
-    from gapkernel.cli.describing import describe
+    from gapkernel.cli.describe import describe
 
     describe(data, drop=drop, categories=category, gap_marks=na)
 
@@ -41,15 +41,15 @@ def compare(
         "comparison.html"
     ),
     task: Task = "auto",
-    rows: Annotated[int, Option(help="Compare on a sample of at most so many rows.")] = 1000,
+    rows: Annotated[int, Option(help="Compare on a sample of at most this many rows.")] = 1000,
     quick: Annotated[bool, Option("--quick", help="One cross-validation, one share of hidden cells.")] = False,
     jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
 ) -> None:
-    """Compare machines on a table and write a page about it."""
-    from gapkernel.cli.comparing import compare
+    """Compare methods on a table and write a page about it."""
+    from gapkernel.cli.compare import compare
 
     compare(
         data, target, out, task=task, rows=rows, quick=quick, n_jobs=jobs, drop=drop, categories=category, gap_marks=na
@@ -60,21 +60,21 @@ def compare(
 def fit(
     data: Data,
     target: Target,
-    out: Annotated[Path, Option("--out", "-o", help="The file to write, by custom NAME.skops.")],
-    machine: Annotated[str, Option("--machine", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
+    out: Annotated[Path, Option("--out", "-o", help="The file to write, usually NAME.skops.")],
+    method: Annotated[str, Option("--method", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
     task: Task = "auto",
-    rows: Annotated[int, Option(help="Fit to a sample of at most so many rows.")] = 5000,
+    rows: Annotated[int, Option(help="Fit to a sample of at most this many rows.")] = 5000,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
 ) -> None:
-    """Fit a machine to a table and save it.
+    """Fit a method to a table and save the model.
 
-    Its settings are chosen by cross-validation; a classifier learns probabilities, too.
+    Its settings are chosen by cross-validation; a classifier also learns probabilities.
     """
-    from gapkernel.cli.fitting import fit
+    from gapkernel.cli.fit import fit
 
-    fit(data, target, out, machine=machine, task=task, rows=rows, drop=drop, categories=category, gap_marks=na)
+    fit(data, target, out, method=method, task=task, rows=rows, drop=drop, categories=category, gap_marks=na)
 
 
 @app.command()
@@ -85,11 +85,11 @@ def predict(
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
     na: GapMarks = [],  # noqa: B006
 ) -> None:
-    """Predict the rows of a table by a saved machine.
+    """Predict the rows of a table by a saved model.
 
     Writes a class with probabilities, or a value, and the share of the row that was missing.
     """
-    from gapkernel.cli.predicting import predict
+    from gapkernel.cli.predict import predict
 
     predict(model, data, out, absent_as_gaps=absent_as_gaps, gap_marks=na)
 
@@ -113,6 +113,6 @@ def bench(
     names: Annotated[list[str] | None, Argument(help="Benchmarks to run; all of them by default.")] = None,
 ) -> None:
     """Run the benchmarks, in a copy of the repository."""
-    from gapkernel.cli.benching import bench
+    from gapkernel.cli.bench import bench
 
     bench(names or [])

@@ -8,132 +8,112 @@ from string import Template
 
 import numpy as np
 
-from gapkernel.cli.comparison import Comparison
-from gapkernel.cli.machines import EPSILON, INNER_FOLDS, MACHINES, Choice, categories_of
-from gapkernel.cli.study import FOLDS
+from gapkernel.cli.problem import FOLDS, INNER_FOLDS
+from gapkernel.cli.verdict import Verdict
+from gapkernel.experiments import METHODS, Choice
+from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import GapSummary, summary
 from gapkernel.plots import PatternDisplay
 from gapkernel.plots.drawing import PALETTE, as_svg, page_axes
 from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure
 
-COLOURS = dict(zip(MACHINES, PALETTE, strict=False))
+COLOURS = dict(zip((*COMPARED, "linear"), PALETTE, strict=False))
 
 
-def page(comparison: Comparison, choice: Choice, data=None) -> str:
+def page(verdict: Verdict, choice: Choice, data=None) -> str:
     """The page as text.
 
     Parameters
     ----------
-    comparison : Comparison
+    verdict : Verdict
     choice : Choice
         The winner with its settings.
     data : path, default=None
         The file that was compared; None for the embedded table.
     """
-    problem, gaps = comparison.problem, summary(comparison.problem.X)
-    winner = MACHINES[comparison.winner].label
+    problem, gaps = verdict.problem, summary(verdict.problem.X)
+    winner = METHODS[verdict.winner].label
     parts = {
         "title": f"{problem.target}: {winner} — gapkernel compare",
         "table_name": problem.name,
-        "headline": comparison.headline,
-        "verdict": comparison.verdict,
-        "to_beat": comparison.to_beat,
-        "robustness": comparison.robustness,
-        "score_note": f"{comparison.measure.capitalize()} on held-out folds: mean with its 95% interval, single folds "
+        "headline": verdict.headline,
+        "verdict": verdict.summary,
+        "to_beat": verdict.to_beat,
+        "robustness": verdict.robustness,
+        "score_note": f"{verdict.measure.capitalize()} on held-out folds: mean with its 95% interval, single folds "
         f"as pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "curve_note": f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
-        f"{comparison.measure} on held-out folds.",
+        f"{verdict.measure} on held-out folds.",
         "gap_note": _gap_note(gaps),
         "winner": winner,
-        "method": _method(comparison),
+        "method": _method(verdict),
         "versions": "Made by gapkernel compare with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".",
-        "accent": COLOURS[comparison.winner],
-        **_promise_words(comparison),
+        "accent": COLOURS[verdict.winner],
+        **_promise_words(verdict),
     }
     drawn = {
-        "facts": _facts(comparison, gaps),
-        "score_figure": _score_figure(comparison),
-        "curve_figure": _curve_figure(comparison),
+        "facts": _facts(verdict, gaps),
+        "score_figure": _score_figure(verdict),
+        "curve_figure": _curve_figure(verdict),
         "gap_figure": _gap_figure(gaps),
-        "promise_figure": _promise_figure(comparison),
-        "table_head": _head(
-            ("machine", comparison.measure, "± 95%", "spread", _second(comparison), "tune", "fit"), (3,)
-        ),
-        "table_rows": _score_rows(comparison),
-        "curve_head": _head(("cells hidden", *(f"{f:.0%}" for f in comparison.curve.index))),
-        "curve_rows": _curve_rows(comparison),
+        "promise_figure": _promise_figure(verdict),
+        "table_head": _head(("method", *verdict.columns), (3,)),
+        "table_rows": _score_rows(verdict),
+        "curve_head": _head(("cells hidden", *(f"{f:.0%}" for f in verdict.curve.index))),
+        "curve_rows": _curve_rows(verdict),
         "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(_value(v))}</dd>" for k, v in choice.settings.items()),
-        "code": escape(code(comparison, choice)),
-        "shell": _shell(comparison, data),
+        "code": escape(code(verdict, choice)),
+        "shell": _shell(verdict, data),
         "notes": _notes(problem.notes),
     }
     template = Template(files("gapkernel.cli").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute({name: escape(words) for name, words in parts.items()} | drawn)
 
 
-def code(comparison: Comparison, choice: Choice) -> str:
+def code(verdict: Verdict, choice: Choice) -> str:
     """The lines that fit the winner and use it."""
-    machine, problem = MACHINES[comparison.winner], comparison.problem
-    kind = "Classifier" if comparison.is_classification else "Regressor"
-    values = {name: _value(value) for name, value in choice.settings.items()}
-    density = "gk.density.JointGaussian(" + ("" if categories_of(problem) else "gaussian=gk.density.Gaussian()") + ")"
-    words = {"S": "SV" + kind[0], "kind": kind, "density": density, "categorical": repr(categories_of(problem))}
-    words["epsilon"] = "" if comparison.is_classification else f", epsilon={EPSILON}"
-    make = machine.code.format(**words, **values)
-    imports = ["import gapkernel as gk"] if machine.code.startswith("gk.") else []
-    if not machine.ours:
-        package, name = _where(comparison.winner, words)
-        imports.append(f"from {package} import {name}")
-    if not comparison.is_classification and comparison.winner not in ("boosting", "xgboost"):
-        imports.append("from sklearn.compose import TransformedTargetRegressor")
-        imports.append("from sklearn.preprocessing import StandardScaler")
-        make = f"TransformedTargetRegressor({make}, transformer=StandardScaler())"
-    return "\n".join([*imports, f"model = {make}.fit(X, y)", "model.predict(X_new)  # rows with gaps as they are"])
+    problem = verdict.problem
+    made = METHODS[verdict.winner].code(choice.settings, problem.task, problem.has_categories)
+    return f"{made}\nmodel.fit(X, y)\nmodel.predict(X_new)  # rows with gaps as they are"
 
 
 def _value(value) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
-def _where(name: str, words) -> tuple[str, str]:
-    if name == "boosting":
-        return "sklearn.ensemble", f"HistGradientBoosting{words['kind']}"
-    return ("xgboost", f"XGB{words['kind']}") if name == "xgboost" else ("sklearn.svm", words["S"])
-
-
-def _facts(comparison: Comparison, gaps: GapSummary) -> str:
+def _facts(verdict: Verdict, gaps: GapSummary) -> str:
     facts = [
-        (comparison.show(comparison.scores["mean"].iloc[0]), f"{comparison.measure} of the winner"),
+        (verdict.show(verdict.scores["mean"].iloc[0]), f"{verdict.measure} of the winner"),
         (f"{gaps.n_rows}", "rows"),
         (f"{gaps.n_columns}", "columns"),
         (f"{gaps.gap_fraction:.1%}", "of the cells are missing"),
         (str(gaps.n_rows - gaps.n_complete_rows), "rows have gaps"),
         (str(len(gaps.patterns)), "gap patterns"),
     ]
-    if comparison.is_classification:
-        facts.append((str(len(np.unique(comparison.problem.y))), "classes"))
+    if verdict.problem.is_classification:
+        facts.append((str(len(np.unique(verdict.problem.y))), "classes"))
     return "".join(f"<li><b>{escape(value)}</b><span>{escape(what)}</span></li>" for value, what in facts)
 
 
-def _look(machine: str, short: bool = False) -> Look:
-    known = MACHINES[machine]
-    return Look(known.short if short else known.label, COLOURS[machine], not known.ours)
+def _look(method: str, short: bool = False) -> Look:
+    known = METHODS[method]
+    return Look(known.short if short else known.label, COLOURS[method], not known.ours)
 
 
-def _score_figure(comparison: Comparison) -> str:
-    scores = comparison.scores
-    spots = [comparison.by_split[m].to_numpy() for m in scores.index]
+def _score_figure(verdict: Verdict) -> str:
+    scores = verdict.scores
+    spots = [verdict.by_split[m].to_numpy() for m in scores.index]
     looks = [_look(m) for m in scores.index]
-    figure = interval_figure(looks, scores["mean"], scores["margin"], spots, comparison.show, _plain(comparison))
-    return as_svg(figure, f"{comparison.measure} of each machine with its interval")
+    figure = interval_figure(looks, scores["mean"], scores["margin"], spots, verdict.show, _plain(verdict))
+    return as_svg(figure, f"{verdict.measure} of each method with its interval")
 
 
-def _curve_figure(comparison: Comparison) -> str:
-    curve, looks = comparison.curve, [_look(m, short=True) for m in comparison.scores.index]
-    values = curve[comparison.scores.index].to_numpy().T
-    figure = curve_figure(looks, curve.index.to_numpy(), values, _plain(comparison), "cells hidden")
-    return as_svg(figure, f"{comparison.measure} of each machine as more cells are hidden")
+def _curve_figure(verdict: Verdict) -> str:
+    curve, looks = verdict.curve, [_look(m, short=True) for m in verdict.scores.index]
+    values = curve[verdict.scores.index].to_numpy().T
+    figure = curve_figure(looks, curve.index.to_numpy(), values, _plain(verdict), "cells hidden")
+    return as_svg(figure, f"{verdict.measure} of each method as more cells are hidden")
 
 
 def _gap_figure(gaps: GapSummary) -> str:
@@ -145,13 +125,13 @@ def _gap_figure(gaps: GapSummary) -> str:
         )
 
 
-def _plain(comparison: Comparison):
-    return (lambda v: f"{v:.0%}") if comparison.is_classification else (lambda v: f"{v:.2f}")
+def _plain(verdict: Verdict):
+    return (lambda v: f"{v:.0%}") if verdict.problem.is_classification else (lambda v: f"{v:.2f}")
 
 
-def _promise_words(comparison: Comparison) -> dict[str, str]:
-    label = MACHINES[comparison.winner].label
-    if comparison.is_classification:
+def _promise_words(verdict: Verdict) -> dict[str, str]:
+    label = METHODS[verdict.winner].label
+    if verdict.problem.is_classification:
         return {
             "promise_title": "Are its probabilities honest?",
             "promise_note": f"Held-out rows in groups by the probability that {label} gave them (across), and how "
@@ -163,20 +143,16 @@ def _promise_words(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def _promise_figure(comparison: Comparison) -> str:
-    winner, colour = comparison.winner, COLOURS[comparison.winner]
-    if comparison.is_classification:
-        found = comparison.reliability(winner)
+def _promise_figure(verdict: Verdict) -> str:
+    winner, colour = verdict.winner, COLOURS[verdict.winner]
+    if verdict.problem.is_classification:
+        found = verdict.reliability(winner)
         figure = reliability_figure(
             colour, found.promised, found.happened, found.low, found.high, f"promised: {found.what}"
         )
         return as_svg(figure, "Promised and observed frequencies on held-out rows")
-    figure = prediction_figure(colour, *comparison.answers(winner), f"predicted {comparison.problem.target}")
+    figure = prediction_figure(colour, *verdict.answers(winner), f"predicted {verdict.problem.target}")
     return as_svg(figure, "Predicted and true values")
-
-
-def _second(comparison: Comparison) -> str:
-    return "log loss" if comparison.is_classification else "RMSE"
 
 
 def _head(names, optional=()) -> str:
@@ -187,34 +163,27 @@ def _head(names, optional=()) -> str:
     return "".join(cells)
 
 
-def _swatch(machine: str) -> str:
-    fill = COLOURS[machine] if MACHINES[machine].ours else "#fff"
-    return f'<i class="swatch" style="background:{fill};border-color:{COLOURS[machine]}"></i>'
+def _swatch(method: str) -> str:
+    fill = COLOURS[method] if METHODS[method].ours else "#fff"
+    return f'<i class="swatch" style="background:{fill};border-color:{COLOURS[method]}"></i>'
 
 
-def _score_rows(comparison: Comparison) -> str:
+def _score_rows(verdict: Verdict) -> str:
     rows = []
-    for machine, line in comparison.scores.iterrows():
-        cells = (
-            comparison.show(line["mean"]),
-            comparison.show(line["margin"]),
-            comparison.show(line["spread"]),
-            f"{line['second']:{'.3f' if comparison.is_classification else '.4g'}}",
-            f"{line['tune_seconds']:.2f} s",
-            f"{line['fit_seconds']:.2f} s",
-        )
-        won = ' class="won"' if machine == comparison.winner else ""
-        name = f"<td>{_swatch(machine)}{escape(MACHINES[machine].label)}</td>"
-        shown = "".join(f"<td{' class=optional' if k == 2 else ''}>{cell}</td>" for k, cell in enumerate(cells))
+    for method in verdict.scores.index:
+        won = ' class="won"' if method == verdict.winner else ""
+        name = f"<td>{_swatch(method)}{escape(METHODS[method].label)}</td>"
+        cells = enumerate(verdict.cells(method))
+        shown = "".join(f"<td{' class=optional' if k == 2 else ''}>{cell}</td>" for k, cell in cells)
         rows.append(f"<tr{won}>{name}{shown}</tr>")
     return "".join(rows)
 
 
-def _curve_rows(comparison: Comparison) -> str:
+def _curve_rows(verdict: Verdict) -> str:
     rows = []
-    for machine in comparison.scores.index:
-        cells = "".join(f"<td>{comparison.show(value)}</td>" for value in comparison.curve[machine])
-        rows.append(f"<tr><td>{_swatch(machine)}{escape(MACHINES[machine].label)}</td>{cells}</tr>")
+    for method in verdict.scores.index:
+        cells = "".join(f"<td>{verdict.show(value)}</td>" for value in verdict.curve[method])
+        rows.append(f"<tr><td>{_swatch(method)}{escape(METHODS[method].label)}</td>{cells}</tr>")
     return "".join(rows)
 
 
@@ -228,24 +197,25 @@ def _gap_note(gaps: GapSummary) -> str:
     )
 
 
-def _method(comparison: Comparison) -> str:
+def _method(verdict: Verdict) -> str:
     platt = (
-        "Probabilities come from Platt's sigmoid, except where a machine has its own. " * comparison.is_classification
+        "Probabilities come from Platt's sigmoid, except where a method has its own. "
+        * verdict.problem.is_classification
     )
-    times = len(comparison.by_split) // FOLDS
+    times = len(verdict.by_split) // FOLDS
     return (
         f"{'One cross-validation' if times == 1 else f'{times} cross-validations'} of {FOLDS} folds on the table as it "
-        f"is, and others with more and more cells hidden. Every machine sees the same folds and the same gaps. "
+        f"is, and others with more and more cells hidden. Every method sees the same folds and the same gaps. "
         f"Scaling, density, imputation and the choice of settings (by {INNER_FOLDS} inner folds) use the training rows "
         f"only. {platt}Intervals count that training sets overlap (Nadeau and Bengio's correction). The tuning time is "
-        f"for the whole grid, the fitting time for one machine, both on one core."
+        f"for the whole grid, the fitting time for one model, both on one core."
     )
 
 
-def _shell(comparison: Comparison, data) -> str:
-    if data is None or not MACHINES[comparison.winner].ours:
+def _shell(verdict: Verdict, data) -> str:
+    if data is None or verdict.winner not in FITTED:
         return ""
-    fit = f'gapkernel fit {data} --target "{comparison.problem.target}" --machine {comparison.winner} --out model.skops'
+    fit = f'gapkernel fit {data} --target "{verdict.problem.target}" --method {verdict.winner} --out model.skops'
     predict = "gapkernel predict model.skops NEW.csv --out predictions.csv"
     return f"<pre><code>{escape(fit)}\n{escape(predict)}</code></pre>"
 

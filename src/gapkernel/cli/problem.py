@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from gapkernel.cli.complaints import Complaint, unknown_column
+from gapkernel.experiments import Choice, Method, choose, folds, table_grid
+from gapkernel.tables import schema_of
 from gapkernel.tables.files import looks_like_a_row_number, read_frame
+from gapkernel.tables.input_errors import InputError, unknown_column
 
 FEWEST_ROWS_OF_A_CLASS = 5
 MOST_CLASSES = 50
+FOLDS, INNER_FOLDS = 5, 3
+"""Of a comparison, and of the choice of settings."""
 TASKS = ("auto", "classification", "regression")
 
 
@@ -42,14 +46,42 @@ class Problem:
     task: str
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def is_classification(self) -> bool:
+        """Classes rather than numbers."""
+        return self.task == "classification"
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether any column holds categories."""
+        return bool(schema_of(self.X).categorical.any())
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The places of the classes among the sorted ones; numbers as they are."""
+        return np.unique(self.y, return_inverse=True)[1] if self.is_classification else self.y
+
     def take(self, rows: np.ndarray, note: str) -> Problem:
         """Some of the rows."""
         X = self.X.iloc[rows].reset_index(drop=True)
-        return Problem(self.name, X, self.y[rows], self.target, self.task, [*self.notes, note])
+        return replace(self, X=X, y=self.y[rows], notes=[*self.notes, note])
+
+    def folds(self, number: int, seed: int):
+        """Random folds, with the classes in their proportions."""
+        return folds(number, seed, self.task)
+
+    def choose(self, method: Method, seed: int, X=None, y=None) -> Choice:
+        """The settings of a method that do best in folds of all rows, or of those given."""
+        X, y = (self.X, self.y) if X is None else (X, y)
+        return choose(method, X, y, self.folds(INNER_FOLDS, seed), table_grid(X.shape[1]), self.task)
+
+    def build(self, method: Method, choice: Choice):
+        """The estimator of a method, not fitted yet."""
+        return method.build(choice.settings, self.task, self.has_categories)
 
 
 def read_problem(path, target: str, *, task="auto", drop=(), categories=(), gap_marks=()) -> Problem:
-    """The problem in a file; everything that cannot be learned from is a complaint."""
+    """The problem in a file; whatever cannot be learned from is an error."""
     drop = [name for name in drop if name != target]
     frame = read_frame(path, drop=drop, categories=categories, gap_marks=gap_marks, target=target)
     return problem_of(frame, target, name=Path(path).name, task=task)
@@ -58,13 +90,13 @@ def read_problem(path, target: str, *, task="auto", drop=(), categories=(), gap_
 def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> Problem:
     """The problem in a typed frame."""
     if task not in TASKS:
-        raise Complaint(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
+        raise InputError(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
     if target not in frame:
         raise unknown_column(target, frame.columns, name)
     notes = []
     known = frame[target].notna()
     if not known.any():
-        raise Complaint(f"The target '{target}' has no value in any row.")
+        raise InputError(f"The target '{target}' has no value in any row.")
     if not known.all():
         notes.append(f"{_rows((~known).sum())} without a value of '{target}' left out.")
     X, y = frame.loc[known].drop(columns=target).reset_index(drop=True), frame.loc[known, target]
@@ -73,14 +105,14 @@ def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> P
         notes.append(f"No value at all in {_quoted(empty)}: left out.")
         X = X.drop(columns=empty)
     if not X.shape[1]:
-        raise Complaint(f"There is no column to predict '{target}' from.")
+        raise InputError(f"There is no column to predict '{target}' from.")
     notes += [
         f"'{column}' looks like a row number. If it is one, leave it out: --drop \"{column}\"."
         for column in X
         if looks_like_a_row_number(X[column])
     ]
     if y.nunique() < 2:
-        raise Complaint(f"The target '{target}' has one value only, {y.iloc[0]}, so there is nothing to predict.")
+        raise InputError(f"The target '{target}' has one value only, {y.iloc[0]}, so there is nothing to predict.")
     task = _task_of(y) if task == "auto" else task
     if task == "regression":
         return Problem(name, X, _as_numbers(y), target, task, notes)
@@ -93,7 +125,7 @@ def at_most(problem: Problem, rows: int) -> Problem:
     A rare class keeps the rows that it needs to be learned at all.
     """
     if rows < 50:
-        raise Complaint(f"--rows must be at least 50, got {rows}.")
+        raise InputError(f"--rows must be at least 50, got {rows}.")
     if len(problem.y) <= rows:
         return problem
     kept = np.random.default_rng(0).permutation(len(problem.y))
@@ -110,7 +142,7 @@ def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
     """How many of ``rows`` each class gets: what it needs, then each further row to the class furthest behind."""
     shares = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS)
     if shares.sum() > rows:
-        raise Complaint(
+        raise InputError(
             f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: "
             f"--rows must be at least {shares.sum()}."
         )
@@ -130,30 +162,31 @@ def _task_of(y: pd.Series) -> str:
 
 def _as_numbers(y: pd.Series) -> np.ndarray:
     if isinstance(y.dtype, pd.CategoricalDtype):
-        raise Complaint(f"The target '{y.name}' holds text such as '{y.iloc[0]}', so it cannot be a regression.")
+        raise InputError(f"The target '{y.name}' holds text such as '{y.iloc[0]}', so it cannot be a regression.")
     if len(y) < 10:
-        raise Complaint(f"{_rows(len(y))} with a value of '{y.name}' are too few to learn from: 10 are needed.")
+        raise InputError(f"{_rows(len(y))} with a value of '{y.name}' are too few to learn from: 10 are needed.")
     return y.to_numpy(dtype=np.float64)
 
 
 def _as_classes(y: pd.Series) -> np.ndarray:
-    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(_plain)
+    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(plain)
     counts = labels.value_counts()
     if len(counts) > MOST_CLASSES:
-        raise Complaint(
+        raise InputError(
             f"The target '{y.name}' has {len(counts)} classes; at most {MOST_CLASSES} can be compared. Merge classes, "
             f"or choose another target."
         )
     if counts.min() < FEWEST_ROWS_OF_A_CLASS:
-        raise Complaint(
+        raise InputError(
             f"The class '{counts.idxmin()}' of '{y.name}' has {_rows(counts.min())}; every class needs at least "
             f"{FEWEST_ROWS_OF_A_CLASS}. Merge it with another class, or leave its rows out."
         )
     return labels.to_numpy(dtype=object)
 
 
-def _plain(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def plain(value) -> str:
+    """A value as text, whole numbers without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _rows(count) -> str:

@@ -1,26 +1,62 @@
-"""Nested cross-validation of one task: everything is learned inside the training fold."""
+"""How one task of a study is done: nested cross-validation, in which everything is learned inside the training fold."""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from time import process_time
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
-from gapkernel.experiments.methods import METHODS, PAPER_GRID, Grid, Method
-from gapkernel.experiments.tasks import Task
+from gapkernel.experiments.grid import PAPER_GRID, Grid
+from gapkernel.experiments.method import Method
+from gapkernel.experiments.methods import METHODS, choose
+from gapkernel.experiments.tasks import Study, Task
 from gapkernel.missingness import ampute
 
 
-@dataclass(frozen=True)
-class NestedCV:
+@dataclass(frozen=True, kw_only=True)
+class Protocol(ABC):
+    """Does one task, in one thread: tasks are what runs in parallel. Warnings of single methods are not shown.
+
+    Attributes
+    ----------
+    data_dir : str or None
+        Where data sets are; None as in `datasets.load`.
+    """
+
+    data_dir: str | None = None
+
+    def __call__(self, task: Task) -> dict[str, Any]:
+        begin = process_time()
+        with warnings.catch_warnings(), config_context(n_threads=1):
+            warnings.simplefilter("ignore")
+            result = self.result(task)
+        return result | {"seconds": process_time() - begin}
+
+    @abstractmethod
+    def result(self, task: Task) -> dict[str, Any]:
+        """Scores and whatever else is to be kept; JSON must be able to hold it."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What changes the results, for the record."""
+        return {name: value for name, value in asdict(self).items() if name != "data_dir"}
+
+    def study(self, name: str, tasks) -> Study:
+        """Tasks done by this protocol."""
+        return Study(name, tuple(tasks), self, self.settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NestedCV(Protocol):
     """Scores one task: accuracy on its outer fold, settings chosen by folds inside the training part.
 
     Density, scaling, imputation and choice see the training rows only. The data set is read, cells are removed by the
@@ -30,8 +66,6 @@ class NestedCV:
     ----------
     grid : Grid
     n_folds, n_inner_folds : int
-    data_dir : str or None
-        Where data sets are; None as in `datasets.load`.
     max_rows : int or None
         Draw this many rows of larger data sets, for quick runs.
     drop : tuple of (dataset, column)
@@ -41,19 +75,15 @@ class NestedCV:
     grid: Grid = PAPER_GRID
     n_folds: int = 5
     n_inner_folds: int = 5
-    data_dir: str | None = None
     max_rows: int | None = None
     drop: tuple[tuple[str, str], ...] = ()
 
-    def __call__(self, task: Task) -> dict[str, Any]:
-        begin = process_time()
+    def result(self, task: Task) -> dict[str, Any]:
         X, y = self.data(task)
-        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=task.split_seed)
-        train, test = list(folds.split(np.zeros(len(y)), y))[task.fold]
-        with warnings.catch_warnings(), config_context(n_threads=1):  # tasks are what runs in parallel
-            warnings.simplefilter("ignore")  # of single methods, such as an RBF repaired by geom
-            result = nested(METHODS[task.method], X, y, train, test, self.grid, self.n_inner_folds, task.split_seed)
-        return result | {"gaps": float(np.isnan(X).mean()), "seconds": process_time() - begin}
+        train, test = fold_of(task, y, self.n_folds)
+        method = METHODS[task.method]
+        found = nested(method, X, y, train, test, self.grid, self.n_inner_folds, task.split_seed)
+        return found | {"gaps": float(np.isnan(X).mean())}
 
     def data(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
         """The table of a task as numbers with gaps, and its classes."""
@@ -65,13 +95,10 @@ class NestedCV:
             X = ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
         return X, y
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What changes the results, for the record."""
-        return {name: value for name, value in asdict(self).items() if name != "data_dir"}
 
-
-def nested(method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5, seed: int = 0) -> dict[str, Any]:
+def nested(
+    method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5, random_state: int | None = None
+) -> dict[str, Any]:
     """Accuracy on the test rows of the setting that does best in folds of the training rows.
 
     Parameters
@@ -82,8 +109,8 @@ def nested(method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5
         Rows.
     grid : Grid
     n_inner_folds : int, default=5
-    seed : int, default=0
-        Of the inner folds.
+    random_state : int, RandomState or None, default=None
+        Seed of the inner folds.
 
     Returns
     -------
@@ -91,22 +118,27 @@ def nested(method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5
         "accuracy", "inner_accuracy" (of the chosen setting in the inner folds), "settings", "fit_seconds" (of the last
         fit and prediction).
     """
-    settings = method.settings(grid)
     inside, y_inside = _safe_indexing(X, train), y[train]
-    right = np.zeros(len(settings))
-    inner = StratifiedKFold(n_inner_folds, shuffle=True, random_state=seed)
-    for a, b in inner.split(np.zeros(len(train)), y_inside):
-        guesses = method.predictions(_safe_indexing(inside, a), y_inside[a], _safe_indexing(inside, b), settings)
-        right += [np.sum(guess == y_inside[b]) for guess in guesses]
-    best = int(right.argmax())  # the first of equals
+    choice = choose(method, inside, y_inside, folds(n_inner_folds, random_state), grid)
     begin = process_time()
-    guess = method.predictions(inside, y_inside, _safe_indexing(X, test), [settings[best]])[0]
+    guess = method.build(choice.settings).fit(inside, y_inside).predict(_safe_indexing(X, test))
     return {
         "accuracy": float(np.mean(guess == y[test])),
-        "inner_accuracy": float(right[best] / len(train)),
-        "settings": settings[best],
+        "inner_accuracy": choice.score,
+        "settings": choice.settings,
         "fit_seconds": process_time() - begin,
     }
+
+
+def folds(number: int, random_state, task: str = "classification"):
+    """Random folds, with the classes in their proportions."""
+    kind = KFold if task == "regression" else StratifiedKFold
+    return kind(number, shuffle=True, random_state=random_state)
+
+
+def fold_of(task: Task, y, number: int, kind: str = "classification") -> tuple[np.ndarray, np.ndarray]:
+    """Training and test rows of the fold that a task names."""
+    return list(folds(number, task.split_seed, kind).split(np.zeros(len(y)), y))[task.fold]
 
 
 @lru_cache(maxsize=16)

@@ -21,7 +21,7 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
     study : Study
     store : Store
     n_jobs : int, default=1
-        Tasks at the same time, in processes of this machine (joblib's loky).
+        Tasks at the same time, in processes of this computer (joblib's loky).
     client : dask.distributed.Client, default=None
         Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
     progress : bool, default=False

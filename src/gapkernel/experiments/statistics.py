@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from scipy import stats
+
+CELL = ["dataset", "mechanism", "fraction"]
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,19 @@ def paired_test(first, second, *, test_share=0.2) -> PairedTest:
     elif spread <= 1e-12 * abs(mean):  # equal up to rounding: without a spread there is nothing to compare with
         p = np.nan
     else:
-        t = mean / (spread * np.sqrt(1.0 / n + test_share / (1.0 - test_share)))
+        t = mean / corrected_error(apart, test_share)
         p = float(2.0 * stats.t.sf(abs(t), n - 1))
     wilcoxon = 1.0 if not apart.any() else float(stats.wilcoxon(apart).pvalue)
     return PairedTest(mean, p, wilcoxon, n)
+
+
+def corrected_error(values, test_share: float) -> float:
+    """Standard error of a mean over the splits of a cross-validation, by Nadeau and Bengio.
+
+    Training sets overlap, so splits are not independent: the ratio of test to training rows is added to the 1/n of
+    independent values.
+    """
+    return float(np.std(values, ddof=1) * np.sqrt(1.0 / len(values) + test_share / (1.0 - test_share)))
 
 
 def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
@@ -91,12 +102,12 @@ def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
     if reference not in known:
         raise ValueError(f"There is no method {reference!r} in the results. Known are {', '.join(known)}.")
     lines = []
-    for cell, part in frame.groupby(["dataset", "mechanism", "fraction"]):
+    for cell, part in frame.groupby(CELL):
         table = part.pivot_table(index=["draw", "repeat", "fold"], columns="method", values=score).dropna()
         if reference not in table:
             continue
         for method in table.columns.drop(reference):
             test = paired_test(table[reference], table[method], test_share=test_share)
-            lines.append((*cell, method, test.difference, test.corrected_t_pvalue, test.wilcoxon_pvalue, test.n))
-    names = ["dataset", "mechanism", "fraction", "method", "difference", "corrected_t_pvalue", "wilcoxon_pvalue", "n"]
+            lines.append(dict(zip(CELL, cell, strict=True)) | {"method": method} | asdict(test))
+    names = [*CELL, "method", *(field.name for field in fields(PairedTest))]
     return pandas.DataFrame(lines, columns=names)

@@ -17,7 +17,7 @@ from typing import Any
 from gapkernel.experiments.tasks import Study, Task
 
 COLUMNS = tuple(f.name for f in fields(Task))
-PACKAGES = ("gapkernel", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "clarabel")
+PACKAGES = ("gapkernel", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "clarabel", "skops")
 BUSY_SECONDS = 120
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS studies (name TEXT PRIMARY KEY, settings TEXT NOT NULL);

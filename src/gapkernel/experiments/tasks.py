@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
+from itertools import product
 from typing import Any
 
 
@@ -45,6 +46,11 @@ class Task:
     def split_seed(self) -> int:
         """Seed of the folds: the same for every method, mechanism and fraction."""
         return _seed("folds", self.dataset, self.draw, self.repeat)
+
+
+def tasks_of(**axes: Iterable) -> list[Task]:
+    """A task for every combination of values of the attributes that are named, the last one changing fastest."""
+    return [Task(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]
 
 
 @dataclass(frozen=True)

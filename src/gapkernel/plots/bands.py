@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.inspection.coverage import intervals
-from gapkernel.plots.drawing import axes_or_new
+from gapkernel.plots.drawing import Display
 from gapkernel.tables import floats_of, named_like_fit, one_row
 
 
 @dataclass(kw_only=True, eq=False)
-class PredictionBandDisplay:
+class PredictionBandDisplay(Display):
     """Prediction and interval of one row against the fraction of it that is missing.
 
     Build it with `from_estimator`.
@@ -83,30 +83,15 @@ class PredictionBandDisplay:
         display = cls(fraction=missing, mean=estimator.predict(rows), bands=bands, target=target)
         return display.plot(ax=ax)
 
-    def plot(self, *, ax=None) -> PredictionBandDisplay:
-        """Draw the bands.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        self : PredictionBandDisplay
-        """
-        self.ax_ = axes_or_new(ax, "PredictionBandDisplay")
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax) -> None:
         for coverage in sorted(self.bands, reverse=True):
             low, high = np.asarray(self.bands[coverage]).T
-            self.ax_.fill_between(
-                self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{coverage:.0%}"
-            )
-        self.ax_.plot(self.fraction, self.mean, color="C0", marker="o", markersize=3, label="prediction")
+            ax.fill_between(self.fraction, low, high, color="C0", alpha=0.25, linewidth=0, label=f"{coverage:.0%}")
+        ax.plot(self.fraction, self.mean, color="C0", marker="o", markersize=3, label="prediction")
         if self.target is not None:
-            self.ax_.axhline(self.target, color="black", linewidth=1, linestyle="--", label="target")
-        self.ax_.set(xlabel="fraction of the row missing", ylabel="target")
-        self.ax_.legend(frameon=False)
-        return self
+            ax.axhline(self.target, color="black", linewidth=1, linestyle="--", label="target")
+        ax.set(xlabel="fraction of the row missing", ylabel="target")
+        ax.legend(frameon=False)
 
 
 def _checked(column, n_columns: int) -> int:

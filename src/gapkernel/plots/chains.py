@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.plots.drawing import pyplot
 
 
+@dataclass(kw_only=True, eq=False)
 class ChainDisplay:
     """Mean and standard deviation of the imputed values after each sweep, one line for each chain.
 
@@ -33,10 +36,9 @@ class ChainDisplay:
     >>> display = ChainDisplay.from_estimator(ChainedEquations(random_state=0).fit(X))  # doctest: +SKIP
     """
 
-    def __init__(self, *, means, variances, names):
-        self.means = means
-        self.variances = variances
-        self.names = names
+    means: np.ndarray
+    variances: np.ndarray
+    names: list[str]
 
     @classmethod
     def from_estimator(cls, estimator, *, columns=None, axes=None) -> ChainDisplay:

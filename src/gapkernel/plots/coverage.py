@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection import Coverage
 from gapkernel.inspection import coverage as measured
-from gapkernel.plots.drawing import axes_or_new
+from gapkernel.plots.drawing import Display
 
 
-class CoverageDisplay:
+@dataclass(kw_only=True, eq=False)
+class CoverageDisplay(Display):
     """Coverage of intervals against the number of missing cells, with 95 % confidence intervals.
 
     Points near the line are calibrated. Build it with `from_estimator`.
@@ -31,9 +34,8 @@ class CoverageDisplay:
     >>> display = CoverageDisplay.from_estimator(model, X_test, y_test)  # doctest: +SKIP
     """
 
-    def __init__(self, *, coverage: Coverage, name=None):
-        self.coverage = coverage
-        self.name = name
+    coverage: Coverage
+    name: str | None = None
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, coverage=0.9, name=None, ax=None) -> CoverageDisplay:
@@ -53,25 +55,12 @@ class CoverageDisplay:
         """
         return cls(coverage=measured(estimator, X, y, coverage), name=name).plot(ax=ax)
 
-    def plot(self, *, ax=None) -> CoverageDisplay:
-        """Draw the points.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        self : CoverageDisplay
-        """
-        self.ax_ = axes_or_new(ax, "CoverageDisplay")
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax) -> None:
         result = self.coverage
-        self.ax_.axhline(result.coverage, color="black", linewidth=1, linestyle="--")
+        ax.axhline(result.coverage, color="black", linewidth=1, linestyle="--")
         reach = np.abs(result.confidence().T - result.covered)
-        self.ax_.errorbar(result.missing, result.covered, yerr=reach, marker="o", capsize=3, label=self.name)
-        self.ax_.set(xlabel="missing cells", ylabel=f"coverage of {result.coverage:.0%} intervals")
-        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        ax.errorbar(result.missing, result.covered, yerr=reach, marker="o", capsize=3, label=self.name)
+        ax.set(xlabel="missing cells", ylabel=f"coverage of {result.coverage:.0%} intervals")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         if self.name is not None:
-            self.ax_.legend(frameon=False)
-        return self
+            ax.legend(frameon=False)

@@ -6,6 +6,7 @@ import re
 from contextlib import contextmanager
 from io import StringIO
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +16,7 @@ OBSERVED, MISSING = "#9fc3e0", "#b8402a"
 PAGE_WIDTH = 440
 """Of a figure on a page, in points: narrow enough for a phone."""
 _TICKS = {"color": SOFT, "labelsize": 12, "major.size": 0}
-PAGE_STYLE = {
+PAGE_STYLE: dict[Any, Any] = {
     "font.size": 14,
     "text.parse_math": False,
     "axes.grid": True,
@@ -39,9 +40,42 @@ def pyplot(display: str):
     return plt
 
 
-def axes_or_new(ax, display: str, size=(6.4, 4.0)):
-    """The axes given, or those of a new figure."""
-    return pyplot(display).subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+class Display:
+    """A plot in scikit-learn's form, on one pair of axes; a subclass draws.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, *, ax=None) -> Self:
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        self : object
+        """
+        if ax is None:
+            ax = pyplot(type(self).__name__).subplots(figsize=self._size(), layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw(ax)
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        return 6.4, 4.0
+
+    def _draw(self, ax) -> None:
+        raise NotImplementedError
 
 
 @contextmanager
@@ -77,7 +111,7 @@ def as_svg(figure, alt: str) -> str:
     drawn = StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
         figure.savefig(drawn, format="svg", transparent=True, dpi=72, metadata={"Date": None})
-    box, inside = re.search(r'<svg[^>]*viewBox="([^"]*)"[^>]*>(.*)</svg>', drawn.getvalue(), re.DOTALL).groups()
+    [(box, inside)] = re.findall(r'<svg[^>]*viewBox="([^"]*)"[^>]*>(.*)</svg>', drawn.getvalue(), re.DOTALL)
     extras = r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->| id=\"[\w.]+_\d+\""
     inside = re.sub(extras, "", inside, flags=re.DOTALL)
     inside = " ".join(re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", inside).split())

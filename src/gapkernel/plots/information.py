@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.inspection import ValueOfInformation, value_of_information
-from gapkernel.plots.drawing import axes_or_new
+from gapkernel.plots.drawing import Display
 
 
-class ValueOfInformationDisplay:
+@dataclass(kw_only=True, eq=False)
+class ValueOfInformationDisplay(Display):
     """Expected fall of a row's uncertainty for each of its missing cells, largest on top.
 
     Build it with `from_estimator`.
@@ -28,8 +31,7 @@ class ValueOfInformationDisplay:
     >>> display = ValueOfInformationDisplay.from_estimator(model, row)  # doctest: +SKIP
     """
 
-    def __init__(self, *, information: ValueOfInformation):
-        self.information = information
+    information: ValueOfInformation
 
     @classmethod
     def from_estimator(cls, estimator, row, *, density=None, ax=None) -> ValueOfInformationDisplay:
@@ -48,22 +50,12 @@ class ValueOfInformationDisplay:
         """
         return cls(information=value_of_information(estimator, row, density=density)).plot(ax=ax)
 
-    def plot(self, *, ax=None) -> ValueOfInformationDisplay:
-        """Draw the bars.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.35 * max(2, len(self.information.names))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        self : ValueOfInformationDisplay
-        """
+    def _draw(self, ax) -> None:
         result = self.information
-        self.ax_ = axes_or_new(ax, "ValueOfInformationDisplay", (6.4, 1.2 + 0.35 * max(2, len(result.names))))
-        self.figure_ = self.ax_.figure
         order = np.argsort(result.reduction, kind="stable")
         of_now = f" (now {result.uncertainty:.3g})" if np.isfinite(result.uncertainty) else ""
-        self.ax_.barh([result.names[k] for k in order], result.reduction[order])
-        self.ax_.set(xlabel=f"expected fall of the {result.measure}{of_now} if measured")
-        return self
+        ax.barh([result.names[k] for k in order], result.reduction[order])
+        ax.set(xlabel=f"expected fall of the {result.measure}{of_now} if measured")

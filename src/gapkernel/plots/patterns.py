@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gapkernel.missingness import GapPatterns, patterns
-from gapkernel.plots.drawing import MISSING, OBSERVED, axes_or_new
+from gapkernel.plots.drawing import MISSING, OBSERVED, Display
 
 LONGEST_NAME = 20
 MOST_NAMES = 40
 
 
-class PatternDisplay:
+@dataclass(kw_only=True, eq=False)
+class PatternDisplay(Display):
     """The gap patterns of a table: a line for each pattern, a tile for each column, dark where there is a gap.
 
     At the right is how many rows have the pattern; below each column, its share of gaps. Build it with `from_table`.
@@ -35,9 +38,8 @@ class PatternDisplay:
     >>> display = PatternDisplay.from_table(X)  # doctest: +SKIP
     """
 
-    def __init__(self, *, patterns: GapPatterns, max_patterns: int = 20):
-        self.patterns = patterns
-        self.max_patterns = max_patterns
+    patterns: GapPatterns
+    max_patterns: int = 20
 
     @classmethod
     def from_table(cls, X, *, max_patterns=20, ax=None) -> PatternDisplay:
@@ -57,21 +59,13 @@ class PatternDisplay:
         """
         return cls(patterns=patterns(X), max_patterns=max_patterns).plot(ax=ax)
 
-    def plot(self, *, ax=None) -> PatternDisplay:
-        """Draw the tiles.
+    def _size(self) -> tuple[float, float]:
+        shown = min(len(self.patterns), self.max_patterns)
+        return min(14.0, 2.6 + 0.42 * self.patterns.gaps.shape[1]), 1.6 + 0.26 * shown
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to plot; None makes a new figure.
-
-        Returns
-        -------
-        self : PatternDisplay
-        """
+    def _draw(self, ax) -> None:
         found, shown = self.patterns, min(len(self.patterns), self.max_patterns)
         n_columns, total = found.gaps.shape[1], int(found.counts.sum())
-        ax = axes_or_new(ax, "PatternDisplay", (min(14.0, 2.6 + 0.42 * n_columns), 1.6 + 0.26 * shown))
         from matplotlib.colors import ListedColormap
 
         edge = {"edgecolors": "white", "linewidth": 2 if n_columns <= 30 else 0.3}
@@ -102,8 +96,6 @@ class PatternDisplay:
         ax.grid(False)
         for side in ax.spines.values():
             side.set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 def _rows(count) -> str:

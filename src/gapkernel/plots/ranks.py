@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
-from gapkernel.plots.drawing import axes_or_new
+from gapkernel.plots.drawing import Display
 
 
 @dataclass(kw_only=True, eq=False)
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
 
     Build it with `from_scores` or from a result of `gapkernel.experiments.friedman_nemenyi`.
@@ -55,24 +55,15 @@ class CriticalDifferenceDisplay:
         """
         return cls(result=friedman_nemenyi(scores, significance=significance, names=names)).plot(ax=ax)
 
-    def plot(self, *, ax=None) -> CriticalDifferenceDisplay:
-        """Draw the diagram.
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 1.5 + 0.3 * ((self.result.n_methods + 1) // 2) + 0.15 * len(self.result.groups())
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to plot; None makes a new figure.
-
-        Returns
-        -------
-        self : CriticalDifferenceDisplay
-        """
+    def _draw(self, ax) -> None:
         result = self.result
         k, order = result.n_methods, np.argsort(result.ranks, kind="stable")
         groups = result.groups()
         half = (k + 1) // 2
         room = 0.35 * len(groups) + 0.3
-        ax = axes_or_new(ax, "CriticalDifferenceDisplay", (8.0, 1.5 + 0.3 * half + 0.15 * len(groups)))
         ax.plot([1, k], [0, 0], color="black", linewidth=1.2)
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)
@@ -96,5 +87,3 @@ class CriticalDifferenceDisplay:
         )
         ax.set(xlim=(1 - 3.2 * pad - 0.3, k + 3.2 * pad + 0.3), ylim=(-room - 0.55 * half - 0.4, 1.6))
         ax.axis("off")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -13,10 +12,11 @@ from typing import Any
 import joblib
 
 from gapkernel.datasets import available
+from gapkernel.experiments.protocol import Protocol
 from gapkernel.experiments.report import Report
 from gapkernel.experiments.running import run
 from gapkernel.experiments.store import Store
-from gapkernel.experiments.tasks import Study
+from gapkernel.experiments.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ PAPERS = {
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
             "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
-            "about a month on 2 cores; use n_jobs or a Dask client on a larger machine",
+            "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
         ),
     )
 }
@@ -95,8 +95,13 @@ class Context:
     quick: bool
     data_dir: str | None
     store: Store
-    run: Callable[[Study], Any]
-    """Does the unfinished tasks of a study; the frame of its results."""
+    options: dict[str, Any]
+    """Of `gapkernel.experiments.run`."""
+
+    def run(self, name: str, protocol: Protocol, tasks: Iterable[Task]):
+        """Do the unfinished tasks of a study; the frame of its results."""
+        study = replace(protocol, data_dir=self.data_dir).study(name, tasks)
+        return run(study, self.store, progress=True, **self.options)
 
 
 def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client=None, console=None) -> Report:
@@ -125,7 +130,7 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     """
     if paper not in PAPERS:
         raise ValueError(f"There is no paper {paper!r}. Known are {', '.join(PAPERS)}.")
-    available(data_dir)  # complains about a folder that is none, before anything is written
+    available(data_dir)  # refuses a folder that does not exist before anything is written
     from rich.console import Console
 
     known, console = PAPERS[paper], console or Console()
@@ -136,8 +141,7 @@ def reproduce(paper, *, quick=True, data_dir=None, out=None, n_jobs=None, client
     begin = perf_counter()
     with Store(folder / "results.sqlite") as store:
         jobs = joblib.cpu_count() if n_jobs is None else n_jobs
-        runner = partial(run, store=store, n_jobs=jobs, client=client, progress=True)
-        context = Context(quick, None if data_dir is None else str(data_dir), store, runner)
+        context = Context(quick, None if data_dir is None else str(data_dir), store, {"n_jobs": jobs, "client": client})
         report: Report = import_module(known.module).reproduce(context)
         for study in store.studies():
             store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 
 import gapkernel as gk
-from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.density import Gaussian
+from gapkernel.experiments.protocol import Protocol
 from gapkernel.experiments.report import Report, ReportTable
-from gapkernel.experiments.tasks import Study, Task
+from gapkernel.experiments.tasks import Task
+from gapkernel.plots.figures import points_on_lines
 
 METHODS = {
     "density": "CCCP, completions from the Gaussian",
@@ -30,8 +29,8 @@ N_PIXELS, MOST_ERASED = 256, 64
 N_TRAINING = 7291
 
 
-@dataclass(frozen=True)
-class Digits:
+@dataclass(frozen=True, kw_only=True)
+class Digits(Protocol):
     """Test error on all test digits, the width chosen on a quarter of the training rows.
 
     Attributes
@@ -41,40 +40,32 @@ class Digits:
     n_basis, n_completions : int
     gammas : tuple of float
     C : float
-    data_dir : str or None
     """
 
-    n_rows: int
-    n_basis: int
+    n_rows: int = N_TRAINING
+    n_basis: int = 1000
     n_completions: int
     gammas: tuple[float, ...]
-    C: float
-    data_dir: str | None = None
+    C: float = 1000.0
 
-    def __call__(self, task: Task) -> dict[str, Any]:
-        begin = process_time()
+    def result(self, task: Task) -> dict[str, Any]:
         X, y, new, truth = self.data(task)
-        with warnings.catch_warnings(), config_context(n_threads=1):
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            gamma = self._chosen(task, X, y) if len(self.gammas) > 1 else self.gammas[0]
-            start = process_time()
-            model = self.machine(task, gamma).fit(X, y)
-            seconds = process_time() - start
-            error = float(np.mean(model.predict(new) != truth))
+        model = self.classifier(task).set_params(gamma=self._chosen(task, X, y))
+        start = process_time()
+        model.fit(X, y)
+        seconds = process_time() - start
         objective = np.asarray(model.objective_)
         return {
-            "error": error,
-            "settings": {"gamma": gamma, "C": self.C},
+            "error": float(np.mean(model.predict(new) != truth)),
+            "settings": {"gamma": model.gamma, "C": self.C},
             "rises": int((np.diff(objective) > 1e-9 * np.abs(objective[:-1])).sum()),
             "n_iter": int(model.n_iter_),
             "fit_seconds": seconds,
-            "seconds": process_time() - begin,
         }
 
-    def machine(self, task: Task, gamma: float):
-        """The classifier of a task."""
+    def classifier(self, task: Task):
+        """The classifier of a task, all but its width."""
         return gk.CCCPClassifier(
-            gamma=gamma,
             C=self.C,
             n_basis=self.n_basis,
             n_completions=self.n_completions,
@@ -100,19 +91,11 @@ class Digits:
         return gaps, y[rows], X[N_TRAINING:], y[N_TRAINING:]
 
     def _chosen(self, task: Task, X, y) -> float:
-        inside, outside = train_test_split(
-            np.arange(len(y)), test_size=0.25, stratify=y, random_state=task.split_seed % 2**31
-        )
-        errors = [
-            np.mean(self.machine(task, gamma).fit(X[inside], y[inside]).predict(X[outside]) != y[outside])
-            for gamma in self.gammas
-        ]
-        return self.gammas[int(np.argmin(errors))]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What changes the results, for the record."""
-        return {name: value for name, value in asdict(self).items() if name != "data_dir"}
+        if len(self.gammas) == 1:
+            return self.gammas[0]
+        split = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=task.split_seed % 2**31)
+        search = GridSearchCV(self.classifier(task), {"gamma": self.gammas}, cv=[tuple(split)], refit=False)
+        return search.fit(X, y).best_params_["gamma"]
 
 
 def erased(X: np.ndarray, random) -> np.ndarray:
@@ -130,23 +113,19 @@ class Size:
     protocol: Digits
 
 
-QUICK = Size(1, Digits(n_rows=N_TRAINING, n_basis=1000, n_completions=8, gammas=(1 / 128,), C=1000.0))
-FULL = Size(
-    3, Digits(n_rows=N_TRAINING, n_basis=1000, n_completions=50, gammas=(1 / 256, 1 / 128, 1 / 64), C=1000.0)
-)  # fmt: skip
+QUICK = Size(1, Digits(n_completions=8, gammas=(1 / 128,)))
+FULL = Size(3, Digits(n_completions=50, gammas=(1 / 256, 1 / 128, 1 / 64)))
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = QUICK if context.quick else FULL
-    protocol = Digits(**(vars(size.protocol) | {"data_dir": context.data_dir}))
-    tasks = tuple(
+    tasks = [
         Task("usps", method, "up to a quarter by row", MOST_ERASED / N_PIXELS, draw, draw)
         for draw in range(size.draws)
         for method in METHODS
-    )
-    frame = context.run(Study("cccp", tasks, protocol, protocol.settings))
-    return report(frame, size)
+    ]
+    return report(context.run("cccp", size.protocol, tasks), size)
 
 
 def report(frame, size: Size) -> Report:
@@ -167,7 +146,9 @@ def report(frame, size: Size) -> Report:
     )
     header = ("method", "test error, %", "by draw", "paper, %", "fit, s")
     out.tables = [ReportTable("USPS", header, rows, note)]
-    out.add_figure("usps", figure(frame), "Test error of each draw of training rows and erased pixels.")
+    by_label = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in METHODS.items()}
+    drawn = points_on_lines(by_label, {METHODS[method]: value for method, value in PAPER.items()}, "test error, %")
+    out.add_figure("usps", drawn, "Test error of each draw of training rows and erased pixels.")
     gain, paper_gain = means["mean"] - means["density"], PAPER["mean"] - PAPER["uniform"]
     out.findings = [
         f"Integrating over completions from the Gaussian makes {means['density']:.2f} % errors, mean imputation "
@@ -186,20 +167,3 @@ def report(frame, size: Size) -> Report:
         "The objective is minimised by L-BFGS, not by the block Jacobi method within CCCP; both end in the same place.",
     ]
     return out
-
-
-def figure(frame):
-    """A point for every draw and method, the paper's numbers as crosses."""
-    import matplotlib.pyplot as plt
-
-    drawn, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
-    for place, method in enumerate(METHODS):
-        errors = 100 * frame.loc[frame["method"] == method, "error"]
-        ax.plot(errors, np.full(len(errors), place), "o", color="tab:blue", label="here" if place == 0 else None)
-        if method in PAPER:
-            ax.plot(PAPER[method], place, "x", color="black", label="paper, all rows" if method == "uniform" else None)
-    ax.set_yticks(range(len(METHODS)), METHODS.values(), fontsize=9)
-    ax.invert_yaxis()
-    ax.set(xlabel="test error, %", xlim=(0, None))
-    ax.legend(fontsize=8, frameon=False)
-    return drawn

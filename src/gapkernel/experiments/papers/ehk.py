@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.experiments.papers.ehk_protocol import REGRESSION, EHKGrid, GridCV, NestedGridCV
+from gapkernel.experiments.grid import Grid, powers_of_two
+from gapkernel.experiments.papers.ehk_protocol import REGRESSION, GridCV, NestedGridCV
 from gapkernel.experiments.report import Report, ReportTable
-from gapkernel.experiments.tasks import Study, Task
-from gapkernel.plots.curves import curves, points_of
+from gapkernel.experiments.tasks import tasks_of
+from gapkernel.plots.figures import curves, points_of
 
 PAPER = {  # Table 2
     "credit_crx": ("CREDITCRX", 44.49, 13.80, 14.09, 12.81, 12.54),
@@ -19,6 +20,7 @@ PAPER = {  # Table 2
     "source_tracking": ("FECALSOURCE", 65.54, 31.37, 29.32, 25.21, 23.87),
     "water_treatment": ("WWTP", 1.000, 0.456, 0.531, 0.396, 0.395),
 }
+MAJORITY_ERROR = 47.5
 STAND_INS = ("source_tracking", "water_treatment")
 TABLE_METHODS = {"rbf1": "RBF1", "rbf2": "RBF2", "ehk": "EHK", "ehk_alpha": "EHK_alpha"}
 CURVES = {
@@ -43,26 +45,24 @@ class Size:
     nested_methods: tuple[str, ...]
     nested_repeats: int
     data: tuple[str, ...]
-    grid: EHKGrid
-    figure_grid: EHKGrid
+    grids: dict[str, Grid]
+    figure_grids: dict[str, Grid]
 
 
-WIDE = EHKGrid(
-    gamma=tuple(2.0**k for k in range(-9, 2, 2)),
-    alpha=(0.1, 0.5, 0.8, 0.95, 0.99),
-    smooth_alpha=(0.1, 0.3, 0.5, 0.7, 0.9),
-    C=tuple((10.0 ** np.arange(-1, 2.1, 0.5)).tolist()),
-    regression_C=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
-    epsilon=(0.001, 0.05),
-)
-NARROW = EHKGrid(
-    gamma=(2.0**-7, 2.0**-5, 2.0**-3),
-    alpha=(0.5, 0.9, 0.99),
-    smooth_alpha=(0.1, 0.5, 0.9),
-    C=(1.0, 10.0, 100.0),
-    regression_C=(10.0,),
-    epsilon=(0.01,),
-)
+WIDTHS, FEW_WIDTHS = powers_of_two(*range(-9, 2, 2)), powers_of_two(-7, -5, -3)
+WIDE = {
+    "classification": Grid(C=tuple((10.0 ** np.arange(-1, 2.1, 0.5)).tolist()), gamma=WIDTHS),
+    "regression": Grid(
+        C=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
+        gamma=WIDTHS,
+        alpha=(0.1, 0.3, 0.5, 0.7, 0.9),
+        epsilon=(0.001, 0.05),
+    ),
+}
+NARROW = {
+    "classification": Grid(C=(1.0, 10.0, 100.0), gamma=FEW_WIDTHS, alpha=(0.5, 0.9, 0.99)),
+    "regression": Grid(C=(10.0,), gamma=FEW_WIDTHS, alpha=(0.1, 0.5, 0.9), epsilon=(0.01,)),
+}
 REAL = ("credit_crx", "horse_colic_23", "horse_colic_24", "servo")
 QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*REAL, "source_tracking"), WIDE, NARROW)
 FULL = Size(
@@ -73,32 +73,22 @@ FULL = Size(
 def reproduce(context) -> Report:
     """Run the three studies and make the report."""
     size = QUICK if context.quick else FULL
-    grid_cv = GridCV(size.grid, 10, context.data_dir)
-    nested_cv = NestedGridCV(size.grid, 10, context.data_dir)
-    figure_cv = GridCV(size.figure_grid, size.figure_folds)
-    table_tasks = tuple(
-        Task(dataset, method, repeat=repeat)
-        for dataset in size.data
-        for method in TABLE_METHODS
-        for repeat in range(size.repeats)
+    table_tasks = tasks_of(dataset=size.data, method=TABLE_METHODS, repeat=range(size.repeats))
+    nested_tasks = tasks_of(
+        dataset=size.data, method=size.nested_methods, repeat=range(size.nested_repeats), fold=range(10)
     )
-    nested_tasks = tuple(
-        Task(dataset, method, repeat=repeat, fold=fold)
-        for dataset in size.data
-        for method in size.nested_methods
-        for repeat in range(size.nested_repeats)
-        for fold in range(10)
+    figure_tasks = tasks_of(
+        dataset=["synthetic"],
+        mechanism=["mcar"],
+        fraction=size.fractions,
+        draw=range(size.draws),
+        repeat=range(size.figure_repeats),
+        method=CURVES,
     )
-    figure_tasks = tuple(
-        Task("synthetic", method, "mcar", fraction, draw, repeat)
-        for fraction in size.fractions
-        for draw in range(size.draws)
-        for repeat in range(size.figure_repeats)
-        for method in CURVES
-    )
-    table = context.run(Study("ehk-table2", table_tasks, grid_cv, grid_cv.settings))
-    nested = context.run(Study("ehk-table2-nested", nested_tasks, nested_cv, nested_cv.settings))
-    figure = context.run(Study("ehk-figure1", figure_tasks, figure_cv, figure_cv.settings))
+    table = context.run("ehk-table2", GridCV(grids=size.grids), table_tasks)
+    nested = context.run("ehk-table2-nested", NestedGridCV(grids=size.grids), nested_tasks)
+    by_draw = GridCV(grids=size.figure_grids, n_folds=size.figure_folds)
+    figure = context.run("ehk-figure1", by_draw, figure_tasks)
     return report(table, nested, figure, size)
 
 
@@ -108,8 +98,8 @@ def report(table, nested, figure, size: Size) -> Report:
     best, honest = best_cells(table), nested_losses(nested)
     out.tables = [table2(size, best, honest)]
     points = figure_points(figure)
-    drawn = curves({"synthetic problem": points_of(points, "label", "error")}, "error, %", xlabel="missing values, %")
-    drawn.axes[0].axhline(47.5, color="black", linewidth=0.8)
+    panels = {"synthetic problem": points_of(points, "label", "error")}
+    drawn = curves(panels, "error, %", xlabel="missing values, %", line=MAJORITY_ERROR)
     caption = "Error on the synthetic problem, best cell of the grid; the line is the majority class."
     out.add_figure("figure1_synthetic", drawn, caption)
     out.tables.append(figure_table(points, size))

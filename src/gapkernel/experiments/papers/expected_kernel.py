@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.preprocessing import StandardScaler
 
-from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.density import Gaussian
-from gapkernel.estimators import SVC, RobustSVC
-from gapkernel.experiments.methods import EM_TOLERANCE
+from gapkernel.estimators import SVC, SVCCV, RobustSVC
+from gapkernel.experiments.grid import powers_of_two
+from gapkernel.experiments.method import EM_TOLERANCE
+from gapkernel.experiments.protocol import Protocol, folds
 from gapkernel.experiments.report import Report, ReportTable
-from gapkernel.experiments.tasks import Study, Task
-from gapkernel.plots.curves import curves, points_of
+from gapkernel.experiments.tasks import Task
+from gapkernel.plots.figures import curves, points_of
 
 DATASETS = {"heart_statlog": "Heart", "ionosphere": "Ionosphere"}
-MACHINES = {
+METHODS = {
     "expected": "SVM, expected kernel",
     "variance": "cone SVM, expected kernel and variances",
     "identity": "cone SVM, imputed rows and spheres",
@@ -32,8 +32,8 @@ PAPER_RATIO = 20
 DENSITY = Gaussian(tol=EM_TOLERANCE)
 
 
-@dataclass(frozen=True)
-class Split:
+@dataclass(frozen=True, kw_only=True)
+class Split(Protocol):
     """One random split: settings chosen in the training part, error on the test part, seconds of one fit.
 
     Attributes
@@ -44,7 +44,6 @@ class Split:
     n_tau_folds : int
         Folds on which tau is chosen, out of five.
     max_rows : dict-like tuple of (dataset, rows)
-    data_dir : str or None
     """
 
     gammas: tuple[float, ...]
@@ -52,31 +51,28 @@ class Split:
     taus: tuple[float, ...]
     n_tau_folds: int
     max_rows: tuple[tuple[str, int], ...] = ()
-    data_dir: str | None = None
 
-    def __call__(self, task: Task) -> dict[str, Any]:
-        begin = process_time()
+    def result(self, task: Task) -> dict[str, Any]:
         train, test, y_train, y_test = self.split(task)
-        folds = StratifiedKFold(5, shuffle=True, random_state=task.split_seed)
-        grid = {"gamma": tuple(np.array(self.gammas) / train.shape[1]), "C": self.Cs}
-        with warnings.catch_warnings(), config_context(n_threads=1):
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine = self._chosen(SVC(kernel="rbf", density=DENSITY), grid, train, y_train, folds)
-            if task.method in ("variance", "identity"):
-                machine = self._cone(task.method, machine, train, y_train, folds)
-            start = process_time()
-            clone(DENSITY).fit(train)
-            middle = process_time()
-            machine.fit(train, y_train)
-            return {
-                "error": float(np.mean(machine.predict(test) != y_test)),
-                "density_seconds": middle - start,
-                "fit_seconds": process_time() - middle,
-                "training_rows": len(train),
-                "settings": {name: float(machine.get_params()[name]) for name in ("gamma", "C")}
-                | ({"tau": machine.tau} if isinstance(machine, RobustSVC) else {}),
-                "seconds": process_time() - begin,
-            }
+        splits = list(folds(5, task.split_seed).split(train, y_train))
+        gammas = [gamma / train.shape[1] for gamma in self.gammas]
+        search = SVCCV(kernel="rbf", density=DENSITY, Cs=self.Cs, gammas=gammas, cv=splits, refit=False)
+        settings = search.fit(train, y_train).best_params_
+        model = SVC(kernel="rbf", density=DENSITY, **settings)
+        if task.method in ("variance", "identity"):
+            model = self._cone(task.method, settings, train, y_train, splits)
+            settings = settings | {"tau": model.tau}
+        start = process_time()
+        clone(DENSITY).fit(train)
+        middle = process_time()
+        model.fit(train, y_train)
+        return {
+            "density_seconds": middle - start,
+            "fit_seconds": process_time() - middle,
+            "error": float(np.mean(model.predict(test) != y_test)),
+            "training_rows": len(train),
+            "settings": settings,
+        }
 
     def split(self, task: Task):
         """Standardised rows, entries of the training rows removed."""
@@ -88,28 +84,18 @@ class Split:
         train, test, y_train, y_test = train_test_split(
             X[kept], y[kept], test_size=0.1, stratify=y[kept], random_state=seed
         )
-        centre, scale = train.mean(axis=0), np.maximum(train.std(axis=0), 1e-12)
-        train, test = (train - centre) / scale, (test - centre) / scale
+        scaler = StandardScaler().fit(train)
+        train, test = scaler.transform(train), scaler.transform(test)
         if task.method != "complete":
             train = removed(train, task.fraction, np.random.default_rng(task.data_seed))
         return train, test, y_train, y_test
 
-    def _cone(self, covariance: str, plain: SVC, X, y, folds) -> RobustSVC:
+    def _cone(self, covariance: str, settings: dict, X, y, splits) -> RobustSVC:
         """The cone SVM with gamma and C of the plain one, tau chosen on some of the folds."""
         mean = "imputed" if covariance == "identity" else "expected"
-        machine = RobustSVC(covariance=covariance, mean=mean, density=DENSITY, gamma=plain.gamma, C=plain.C, tol=1e-8)
-        some = list(folds.split(X, y))[: self.n_tau_folds]
-        return self._chosen(machine, {"tau": self.taus}, X, y, some)
-
-    @staticmethod
-    def _chosen(machine, grid, X, y, folds):
-        search = GridSearchCV(machine, grid, cv=folds, refit=False).fit(X, y)
-        return clone(machine).set_params(**search.best_params_)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What changes the results, for the record."""
-        return {name: value for name, value in asdict(self).items() if name != "data_dir"}
+        cone = RobustSVC(covariance=covariance, mean=mean, density=DENSITY, tol=1e-8, **settings)
+        search = GridSearchCV(cone, {"tau": self.taus}, cv=splits[: self.n_tau_folds], refit=False).fit(X, y)
+        return clone(cone).set_params(**search.best_params_)
 
 
 def removed(X: np.ndarray, share: float, random) -> np.ndarray:
@@ -132,43 +118,46 @@ class Size:
 QUICK = Size(
     (0.05, 0.2, 0.4),
     5,
-    Split((0.25, 0.5, 1.0, 2.0), (1.0, 10.0), (0.1, 0.5), 1, (("ionosphere", 180),)),
-)  # fmt: skip
+    Split(
+        gammas=(0.25, 0.5, 1.0, 2.0), Cs=(1.0, 10.0), taus=(0.1, 0.5), n_tau_folds=1, max_rows=(("ionosphere", 180),)
+    ),
+)
 FULL = Size(
     tuple(k / 20 for k in range(1, 9)),
     10,
-    Split(tuple(2.0**k for k in range(-3, 4)), tuple(10.0**k for k in range(-1, 4)), (0.05, 0.1, 0.2, 0.5, 1.0), 5),
+    Split(
+        gammas=powers_of_two(*range(-3, 4)),
+        Cs=tuple(10.0**k for k in range(-1, 4)),
+        taus=(0.05, 0.1, 0.2, 0.5, 1.0),
+        n_tau_folds=5,
+    ),
 )
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = QUICK if context.quick else FULL
-    protocol = Split(**(vars(size.protocol) | {"data_dir": context.data_dir}))
-    tasks = tuple(
-        Task(dataset, machine, "mcar by row", fraction, draw, draw)
+    tasks = [
+        Task(dataset, method, "mcar by row", fraction, draw, draw)
         for dataset in DATASETS
         for draw in range(size.splits)
-        for fraction in size.fractions
-        for machine in ("variance", "identity", "expected")
-    ) + tuple(
-        Task(dataset, "complete", "mcar by row", 0.0, draw, draw) for dataset in DATASETS for draw in range(size.splits)
-    )
-    frame = context.run(Study("expected-kernel", tasks, protocol, protocol.settings))
-    return report(frame, size)
+        for method in METHODS
+        for fraction in ((0.0,) if method == "complete" else size.fractions)
+    ]
+    return report(context.run("expected-kernel", size.protocol, tasks), size)
 
 
 def report(frame, size: Size) -> Report:
     """Fig. 1 and the training times from the results."""
     out = Report("expected kernel", seconds=float(frame["seconds"].sum()))
-    frame = frame.assign(label=frame["method"].map(MACHINES))
+    frame = frame.assign(label=frame["method"].map(METHODS))
     panels = {}
     for dataset, title in DATASETS.items():
         part = frame[frame["dataset"] == dataset]
         panels[title] = points_of(part[part["method"] != "complete"], "label", "error")
-        whole = points_of(part[part["method"] == "complete"], "label", "error")[MACHINES["complete"]][0]
+        whole = points_of(part[part["method"] == "complete"], "label", "error")[METHODS["complete"]][0]
         ends = (100 * min(size.fractions), 100 * max(size.fractions))
-        panels[title][MACHINES["complete"]] = [(x, whole[1], 0.0) for x in ends]
+        panels[title][METHODS["complete"]] = [(x, whole[1], 0.0) for x in ends]
     figure = curves(panels, "test error, %", xlabel="removed features, %", columns=2)
     out.add_figure("figure1_error", figure, "Test error against the share of removed features of each training row.")
     out.tables = [error_table(frame, size), time_table(frame, size)]
@@ -176,7 +165,7 @@ def report(frame, size: Size) -> Report:
     out.remarks = [
         f"{size.splits} splits (the paper: 10). gamma and C are chosen by 5-fold cross-validation for the SVM and "
         f"shared by the cone SVMs; tau on {size.protocol.n_tau_folds} of the folds. The paper chooses all for each "
-        "machine, and does not give its grids.",
+        "SVM, and does not give its grids.",
         *(f"{DATASETS[name]}: {rows} rows, drawn once." for name, rows in size.protocol.max_rows),
         "Cones are solved by clarabel to 1e-8, the SVM by libsvm; the paper does not name its solvers. Its variances "
         "have a wrong constant in equation (7); these are the corrected ones.",
@@ -193,12 +182,12 @@ def error_table(frame, size: Size) -> ReportTable:
         for fraction in (0.0, *size.fractions):
             cells = [title, f"{100 * fraction:.0f} %"]
             cell = frame[(frame["dataset"] == dataset) & (frame["fraction"] == fraction)]
-            for machine in MACHINES:
-                part = cell.loc[cell["method"] == machine, "error"]
+            for method in METHODS:
+                part = cell.loc[cell["method"] == method, "error"]
                 cells.append(f"{100 * part.mean():.1f} ± {100 * part.sem():.1f}" if len(part) else "")
             rows.append(tuple(cells))
     note = "Mean over splits ± its standard error. The paper gives these as a figure only (Fig. 1)."
-    return ReportTable("Test error in per cent", ("data", "removed", *MACHINES.values()), rows, note)
+    return ReportTable("Test error in per cent", ("data", "removed", *METHODS.values()), rows, note)
 
 
 def time_table(frame, size: Size) -> ReportTable:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.experiments.methods import METHODS, PAPER_GRID, QUICK_GRID, Grid
+from gapkernel.experiments.grid import PAPER_GRID, QUICK_GRID
+from gapkernel.experiments.methods import METHODS
 from gapkernel.experiments.protocol import NestedCV
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.statistics import cell_tests
-from gapkernel.experiments.tasks import Study, Task
+from gapkernel.experiments.tasks import tasks_of
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.plots import CriticalDifferenceDisplay
-from gapkernel.plots.curves import curves, points_of
+from gapkernel.plots.figures import curves, points_of
 
 DATASETS = {
     "australian": "Australian",
@@ -29,6 +30,7 @@ DROPPED = (("breast_wisconsin", "bare_nuclei"),)
 """The one column with gaps of its own; without it there are the paper's 8 attributes."""
 MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
+FULL_METHODS = (*QUICK_METHODS, "geom_rbf")
 PAPER_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf")
 MANY_GAPS = 0.5
 FEWEST_PAIRS = 5
@@ -42,44 +44,37 @@ class Size:
     fractions: tuple[float, ...]
     draws: int
     methods: tuple[str, ...]
-    grid: Grid
-    folds: int
     folds_done: int
-    inner_folds: int
-    max_rows: int | None
+    protocol: NestedCV
 
 
-QUICK = Size((0.2, 0.5, 0.8), 1, QUICK_METHODS, QUICK_GRID, 3, 2, 3, 180)
-FULL = Size(tuple(k / 10 for k in range(1, 10)), 10, tuple(METHODS), PAPER_GRID, 5, 5, 5, None)
+QUICK = Size(
+    (0.2, 0.5, 0.8),
+    1,
+    QUICK_METHODS,
+    2,
+    NestedCV(grid=QUICK_GRID, n_folds=3, n_inner_folds=3, max_rows=180, drop=DROPPED),
+)
+FULL = Size(tuple(k / 10 for k in range(1, 10)), 10, FULL_METHODS, 5, NestedCV(grid=PAPER_GRID, drop=DROPPED))
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = QUICK if context.quick else FULL
-    protocol = NestedCV(
-        grid=size.grid,
-        n_folds=size.folds,
-        n_inner_folds=size.inner_folds,
-        data_dir=context.data_dir,
-        max_rows=size.max_rows,
-        drop=DROPPED,
+    tasks = tasks_of(
+        draw=range(size.draws),
+        fold=range(size.folds_done),
+        dataset=DATASETS,
+        mechanism=MECHANISMS,
+        fraction=size.fractions,
+        method=size.methods,
     )
-    tasks = tuple(
-        Task(dataset, method, mechanism, fraction, draw, 0, fold)
-        for draw in range(size.draws)
-        for fold in range(size.folds_done)
-        for dataset in DATASETS
-        for mechanism in MECHANISMS
-        for fraction in size.fractions
-        for method in size.methods
-    )
-    frame = context.run(Study("genrbf", tasks, protocol, protocol.settings))
-    return report(frame, size)
+    return report(context.run("genrbf", size.protocol, tasks), size)
 
 
 def report(frame, size: Size) -> Report:
     """Figures 3 to 7 and their tables from the results."""
-    labels = {name: METHODS[name].label for name in size.methods}
+    labels = {name: METHODS[name].short for name in size.methods}
     frame = frame.assign(label=frame["method"].map(labels))
     out = Report("genRBF", seconds=float(frame["seconds"].sum()))
     for number, (mechanism, name) in enumerate(MECHANISMS.items(), start=3):
@@ -112,7 +107,7 @@ def rank_table(scores) -> ReportTable:
     parts["all"] = scores
     ranks = {name: friedman_nemenyi(part).ranks for name, part in parts.items()}
     order = np.argsort(ranks["50 % and more"], kind="stable")
-    few = [METHODS[name].label for name in PAPER_METHODS]
+    few = [METHODS[name].short for name in PAPER_METHODS]
     among = dict(zip(few, friedman_nemenyi(many_gaps(scores)[few]).ranks, strict=True))
     rows = [
         (name, *(f"{ranks[part][k]:.2f}" for part in parts), f"{among[name]:.2f}" if name in among else "")
@@ -177,19 +172,19 @@ def many_gaps(scores):
 def findings(scores, everything: FriedmanNemenyi, frame, size: Size) -> list[str]:
     """What the ranks say about genRBF."""
     high = friedman_nemenyi(many_gaps(scores))
-    six = friedman_nemenyi(many_gaps(scores)[[METHODS[name].label for name in PAPER_METHODS]])
+    six = friedman_nemenyi(many_gaps(scores)[[METHODS[name].short for name in PAPER_METHODS]])
     best = [six.names[k] for k in np.argsort(six.ranks, kind="stable")]
     order = [high.names[k] for k in np.argsort(high.ranks, kind="stable")]
-    place = order.index(METHODS["genrbf"].label) + 1
-    own = high.ranks[high.names.index(METHODS["genrbf"].label)]
+    place = order.index(METHODS["genrbf"].short) + 1
+    own = high.ranks[high.names.index(METHODS["genrbf"].short)]
     behind = [
         name for k, name in enumerate(everything.names) if everything.differs[k, everything.names.index("genRBF")]
     ]
-    tests = cell_tests(frame, "genrbf", test_share=1 / size.folds)
+    tests = cell_tests(frame, "genrbf", test_share=1 / size.protocol.n_folds)
     wins = tests[tests["corrected_t_pvalue"] < 0.05]
     in_cells = (
         f"In single cells the corrected t test finds {int((wins['difference'] > 0).sum())} differences for and "
-        f"{int((wins['difference'] < 0).sum())} against genRBF, among {len(tests)} tests at level 0.05."
+        f"{int((wins['difference'] < 0).sum())} against genRBF, among {len(tests)} tests at a significance of 0.05."
     )
     return [
         f"With half of the cells or more removed, the best mean ranks are those of {order[0]}, {order[1]} and "
@@ -205,11 +200,12 @@ def findings(scores, everything: FriedmanNemenyi, frame, size: Size) -> list[str
 
 def remarks(size: Size) -> list[str]:
     """What was done otherwise."""
+    protocol = size.protocol
     return [
         f"Shares {', '.join(f'{100 * f:.0f} %' for f in size.fractions)}; {size.draws} removal of cells for each; "
-        f"{size.folds_done} of {size.folds} outer and {size.inner_folds} inner folds; C from {size.grid.C}, gamma from "
-        f"{size.grid.gamma}"
-        + (f"; {size.max_rows} rows of each data set." if size.max_rows else ".")
+        f"{size.folds_done} of {protocol.n_folds} outer and {protocol.n_inner_folds} inner folds; C from "
+        f"{protocol.grid.C}, gamma from {protocol.grid.gamma}"
+        + (f"; {protocol.max_rows} rows of each data set." if protocol.max_rows else ".")
         + " The paper: 10 % to 90 %, 10 removals, 5 and 5 folds, C = 2^-5, 2^-3, ..., 2^9, gamma = 2^-5, ..., 2^15.",
         "Columns are standardised in the training fold; the paper says normalised. Category codes count as numbers, as "
         "in the paper. Breast cancer is without bare_nuclei (8 attributes).",

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from time import process_time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.svm import SVC as CompleteSVC
 
-from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load, make_source_tracking
-from gapkernel.density import Marginals
-from gapkernel.estimators import CategoricalNaiveBayes
+from gapkernel.estimators import SVC, CategoricalNaiveBayes
+from gapkernel.estimators.search import Search
+from gapkernel.experiments.protocol import Protocol, fold_of
 from gapkernel.experiments.report import Report, ReportTable
-from gapkernel.experiments.tasks import Study, Task
+from gapkernel.experiments.tasks import Task, tasks_of
 from gapkernel.imputation import ChainedEquations
 from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
+from gapkernel.plots.figures import bars
 
 DATASETS = {
     "source_tracking": "simulated source tracking",
@@ -36,29 +35,23 @@ SOURCES = ("human", "cow", "poultry", "swine")
 SMALLEST_CLASS = 10
 
 
-@dataclass(frozen=True)
-class FoldOfTable1:
+@dataclass(frozen=True, kw_only=True)
+class FoldOfTable1(Protocol):
     """Which rows of a fold each penalty gets right, everything learned from the other folds."""
 
     Cs: tuple[float, ...]
     n_folds: int = 10
     n_imputations: int = 10
-    data_dir: str | None = None
 
-    def __call__(self, task: Task) -> dict[str, Any]:
-        begin = process_time()
+    def result(self, task: Task) -> dict[str, Any]:
         X, y = table(task, self.data_dir)
-        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=task.split_seed)
-        train, test = list(folds.split(np.zeros(len(y)), y))[task.fold]
-        with config_context(n_threads=1):
-            guesses = self.predictions(task, X, y, train, test)
-        right = np.array([guess == y[test] for guess in guesses])
+        train, test = fold_of(task, y, self.n_folds)
+        right = np.array([guess == y[test] for guess in self.predictions(task, X, y, train, test)])
         return {
             "right": right.sum(axis=1).tolist(),
             "rows": len(test),
             "right_by_class": {str(c): right[:, y[test] == c].sum(axis=1).tolist() for c in np.unique(y)},
             "rows_by_class": {str(c): int((y[test] == c).sum()) for c in np.unique(y)},
-            "seconds": process_time() - begin,
         }
 
     def predictions(self, task: Task, X, y, train, test) -> list[np.ndarray]:
@@ -67,24 +60,18 @@ class FoldOfTable1:
             return [CategoricalNaiveBayes().fit(X[train], y[train]).predict(X[test])] * len(self.Cs)
         if task.method in ("1ke", "2ke"):
             kernel = HeterogeneousKernel() if task.method == "1ke" else CompletionKernel()
-            density = Marginals(categorical_features=np.ones(X.shape[1], bool)).fit(X[train])
-            rows = density.condition(X[train])
-            one = kernel.gram(rows), kernel.cross(density.condition(X[test]), rows), y[train]
-            return [pooled([(SVC(kernel="precomputed", C=C), one)]) for C in self.Cs]
+            svm = SVC(kernel=kernel, categorical_features=np.ones(X.shape[1], bool), break_ties=True)
+            search = Search(svm, X, y, [(train, test)])
+            return search.results([{"C": C} for C in self.Cs], lambda model, new, truth, weight: model.predict(new))[0]
         imputer = self.imputer(X, task.split_seed)
         completed, new = imputer.fit_transform_all(X[train], y[train]), imputer.transform_all(X[test])
         if task.method == "2mi":
-            sets = [
-                (overlap(here, here), overlap(there, here), y[train])
-                for here, there in zip(completed, new, strict=True)
-            ]
-            return [pooled([(SVC(kernel="precomputed", C=C), one) for one in sets]) for C in self.Cs]
-        stacked = np.concatenate(completed)
-        gram, labels = overlap(stacked, stacked), np.tile(y[train], len(completed))
-        crosses = [overlap(there, stacked) for there in new]
-        return [
-            stacked_prediction(SVC(kernel="precomputed", C=C / len(completed)), gram, labels, crosses) for C in self.Cs
-        ]
+            pairs = zip(completed, new, strict=True)
+            sets = [(overlap(here, here), y[train], [overlap(there, here)]) for here, there in pairs]
+            return [pooled(C, sets) for C in self.Cs]
+        rows, labels = np.concatenate(completed), np.tile(y[train], len(completed))
+        sets = [(overlap(rows, rows), labels, [overlap(there, rows) for there in new])]
+        return [pooled(C / len(completed), sets) for C in self.Cs]
 
     def imputer(self, X, seed: int) -> ChainedEquations:
         """Logistic and multinomial regressions on the columns that Kendall's tau and usable cases suggest."""
@@ -96,11 +83,6 @@ class FoldOfTable1:
             predictors="selected",
             random_state=seed % 2**31,
         )
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What changes the results, for the record."""
-        return {name: value for name, value in asdict(self).items() if name != "data_dir"}
 
 
 def table(task: Task, data_dir: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -123,21 +105,17 @@ def overlap(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return total / left.shape[1]
 
 
-def pooled(machines) -> np.ndarray:
-    """The class with the highest decision value, averaged over machines, each with its own kernel matrices."""
-    values = np.sum([_scores(machine.fit(gram, y), cross) for machine, (gram, cross, y) in machines], axis=0)
-    return machines[0][0].classes_[values.argmax(axis=1)]
+def pooled(C: float, sets) -> np.ndarray:
+    """The class with the highest decision value, summed over completions of the new rows.
 
-
-def stacked_prediction(machine, gram, y, crosses) -> np.ndarray:
-    """One machine on all completions, asked about each completion of the new rows."""
-    machine.fit(gram, y)
-    return machine.classes_[np.sum([_scores(machine, cross) for cross in crosses], axis=0).argmax(axis=1)]
-
-
-def _scores(machine, cross) -> np.ndarray:
-    values = machine.decision_function(cross)
-    return np.column_stack([-values, values]) if values.ndim == 1 else values
+    ``sets`` has a Gram matrix, its labels and the matrices of the new rows for each SVM.
+    """
+    total: Any = 0.0
+    for gram, labels, crosses in sets:
+        svm = CompleteSVC(kernel="precomputed", C=C).fit(gram, labels)
+        values = sum(svm.decision_function(cross) for cross in crosses)
+        total = total + (np.column_stack([-values, values]) if values.ndim == 1 else values)
+    return svm.classes_[total.argmax(axis=1)]
 
 
 @dataclass(frozen=True)
@@ -148,23 +126,15 @@ class Size:
     protocol: FoldOfTable1
 
 
-QUICK = Size(2, FoldOfTable1((0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
-FULL = Size(10, FoldOfTable1((0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
+QUICK = Size(2, FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
+FULL = Size(10, FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = QUICK if context.quick else FULL
-    protocol = FoldOfTable1(**(vars(size.protocol) | {"data_dir": context.data_dir}))
-    tasks = tuple(
-        Task(dataset, method, repeat=repeat, fold=fold)
-        for dataset in DATASETS
-        for method in METHODS
-        for repeat in range(size.repeats)
-        for fold in range(protocol.n_folds)
-    )
-    frame = context.run(Study("microbiology", tasks, protocol, protocol.settings))
-    return report(frame, size)
+    tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
+    return report(context.run("microbiology", size.protocol, tasks), size)
 
 
 def report(frame, size: Size) -> Report:
@@ -172,7 +142,12 @@ def report(frame, size: Size) -> Report:
     out = Report("microbiology", seconds=float(frame["seconds"].sum()))
     found = {key: summarised(part, size.protocol.Cs) for key, part in frame.groupby(["dataset", "method"])}
     out.tables = [table1(found), class_table(found)]
-    out.add_figure("table1", figure(found), "Accuracy over repetitions; bars are the standard deviation between them.")
+    heights = {
+        label: [(found[dataset, method]["accuracy"], found[dataset, method]["spread"]) for dataset in DATASETS]
+        for method, label in METHODS.items()
+    }
+    drawn = bars(DATASETS.values(), heights, "accuracy, %")
+    out.add_figure("table1", drawn, "Accuracy over repetitions; bars are the standard deviation between them.")
     out.findings = findings(found)
     out.remarks = [
         f"{size.repeats} x 10 folds (the paper: 10 x 10), C from {size.protocol.Cs}; the best C is chosen on the folds "
@@ -234,23 +209,6 @@ def class_table(found) -> ReportTable:
         rows.append((label, *(cell for pair in zip(ours, paper, strict=True) for cell in pair)))
     header = ("approach", *(f"{name}{which}" for name in SOURCES for which in ("", ", paper")))
     return ReportTable("Accuracy of each class in per cent, simulated source tracking", header, rows)
-
-
-def figure(found):
-    """Bars of accuracy."""
-    import matplotlib.pyplot as plt
-
-    drawn, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
-    width = 0.8 / len(METHODS)
-    for k, (method, label) in enumerate(METHODS.items()):
-        values = [found[dataset, method] for dataset in DATASETS]
-        place = np.arange(len(DATASETS)) + (k - (len(METHODS) - 1) / 2) * width
-        heights = [one["accuracy"] for one in values]
-        ax.bar(place, heights, 0.92 * width, yerr=[one["spread"] for one in values], capsize=2, label=label)
-    ax.set_xticks(np.arange(len(DATASETS)), DATASETS.values())
-    ax.set(ylabel="accuracy, %", ylim=(0, 105))
-    drawn.legend(ncols=len(METHODS), fontsize=8, loc="outside lower center", frameon=False)
-    return drawn
 
 
 def findings(found) -> list[str]:

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from gapkernel.cli.complaints import Complaint
-from gapkernel.cli.fitting import FORMAT, MISSING, PROBABILITY, check_target
-from gapkernel.cli.saying import note, say
-from gapkernel.cli.writing import may_write
+from gapkernel.cli.fit import FORMAT, MISSING, PROBABILITY, check_target
+from gapkernel.cli.output import may_write, note, say
+from gapkernel.cli.problem import plain
 from gapkernel.persistence import load
 from gapkernel.tables.files import numbers, read_raw
+from gapkernel.tables.input_errors import InputError
 
 
 def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:
@@ -38,15 +38,15 @@ def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_mar
 def read_model(path: Path) -> dict:
     """What ``gapkernel fit`` saved."""
     if not path.is_file():
-        raise Complaint(f"There is no file {path}.")
+        raise InputError(f"There is no file {path}.")
     saved = load(path)
     if not _is_whole(saved):
-        raise Complaint(f"{path} was not written by gapkernel fit, or by another version of it.")
+        raise InputError(f"{path} was not written by gapkernel fit, or by another version of it.")
     return saved
 
 
 def _is_whole(saved) -> bool:
-    """Whether a saved object has all that `gapkernel.cli.fitting.bundle` puts into it."""
+    """Whether a saved object has all that `gapkernel.cli.fit.bundle` puts into it."""
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         return False
     kinds = {"target": str, "task": str, "columns": list, "levels": dict}
@@ -72,11 +72,11 @@ def predictions(saved: dict, X: pd.DataFrame) -> pd.DataFrame:
 
 
 def prepared(frame: pd.DataFrame, saved: dict, path, *, absent_as_gaps: bool) -> tuple[pd.DataFrame, list[str]]:
-    """New rows as the model knows its columns; what it does not know is a gap, or a complaint."""
+    """New rows as the model knows its columns; what it does not know is a gap, or an error."""
     absent = [name for name in saved["columns"] if name not in frame]
     if absent and not absent_as_gaps:
         names = ", ".join(f"'{name}'" for name in absent)
-        raise Complaint(
+        raise InputError(
             f"{path} does not have {names}, which the model was fitted with. Add the column (its cells may be empty), "
             f"or let it be a gap in every row: --absent-as-gaps."
         )
@@ -96,16 +96,12 @@ def _as_known(values: pd.Series, levels: list[str] | None, path) -> tuple[pd.Ser
         known = numbers(values)
         wrong = values[seen & known.isna()]
         if len(wrong):
-            raise Complaint(
+            raise InputError(
                 f"Column '{values.name}' of {path} holds '{wrong.iloc[0]}' in row {wrong.index[0] + 1}, but it held "
                 f'numbers when the model was fitted. If that marks a gap, say so: --na "{wrong.iloc[0]}".'
             )
         return known, []
-    text = values.map(_text, na_action="ignore").astype(object)
+    text = values.map(plain, na_action="ignore").astype(object)
     unknown = sorted(set(text[seen]) - set(levels))
     note = [f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."] if unknown else []
     return text.where(text.isin(levels), None).astype(pd.CategoricalDtype(levels)), note
-
-
-def _text(value) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

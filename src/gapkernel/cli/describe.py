@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.complaints import UnusableColumn
-from gapkernel.cli.saying import note, say
+from gapkernel.cli.output import note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import looks_like_a_row_number, read_raw, typed, without
+from gapkernel.tables.input_errors import UnusableColumn
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
@@ -22,7 +22,7 @@ LOOK: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False,
 
 
 def describe(data, *, drop=(), categories=(), gap_marks=(), console=None) -> None:
-    """Show the gaps of a file; of columns that no machine can learn from, too."""
+    """Show the gaps of a file; also of columns that nothing can be learned from."""
     console = console or Console()
     columns, unusable = {}, []
     for name, values in without(read_raw(data, gap_marks), drop, data).items():
@@ -32,8 +32,8 @@ def describe(data, *, drop=(), categories=(), gap_marks=(), console=None) -> Non
             columns[name] = values
             unusable.append(str(error))
     show_gaps(pd.DataFrame(columns), str(data), console)
-    for complaint in unusable:
-        note(console, complaint, "To learn from it:")
+    for problem in unusable:
+        note(console, problem, "To learn from it:")
 
 
 def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
@@ -51,7 +51,7 @@ def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
         console.print(_patterns(gaps))
     for column in frame:
         if looks_like_a_row_number(frame[column]):
-            note(console, f"'{column}' looks like a row number, which no machine should learn from.")
+            note(console, f"'{column}' looks like a row number, which says nothing about the target.")
 
 
 def _columns(frame: pd.DataFrame, gaps) -> Table:
@@ -75,13 +75,7 @@ def _columns(frame: pd.DataFrame, gaps) -> Table:
 
 
 def _patterns(gaps) -> Table:
-    table = Table(
-        title="\nPatterns: what is missing together",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-    )
+    table = Table(title="\nPatterns: what is missing together", **LOOK)
     shown = range(min(len(gaps.patterns), MOST_PATTERNS))
     wide = gaps.n_columns > WIDEST_PATTERN
     for name in ("rows", "", "missing" if wide else "■ seen  · missing", "" if wide else "missing"):

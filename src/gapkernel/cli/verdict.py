@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from gapkernel.cli.machines import MACHINES
-from gapkernel.cli.problem import Problem
-from gapkernel.cli.study import FOLDS
+from gapkernel.cli.problem import FOLDS, Problem
+from gapkernel.experiments import METHODS
+from gapkernel.experiments.statistics import corrected_error
 
 BINS = 8
 
 
 class Difference(NamedTuple):
-    """How much better one machine is than another on the same splits, with a 95 % interval."""
+    """How much better one method is than another on the same splits, with a 95 % interval."""
 
     mean: float
     margin: float
@@ -41,8 +41,8 @@ class Reliability(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The results of a study of one table.
+class Verdict:
+    """What the results of a study of one table say.
 
     Attributes
     ----------
@@ -61,39 +61,34 @@ class Comparison:
 
     @cached_property
     def by_split(self) -> pd.DataFrame:
-        """Scores on the table as it is: a line for each split, a column for each machine."""
+        """Scores on the table as it is: a line for each split, a column for each method."""
         return self.natural.pivot(index=["repeat", "fold"], columns="method", values="score")
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """A line for each machine, the best first: mean, spread, margin of a 95 % interval, seconds, second score."""
-        second = "log_loss" if self.is_classification else "rmse"
-        per_machine = self.natural.groupby("method")
+        """A line for each method, the best first: mean, spread, margin of a 95 % interval, seconds, second score."""
+        second = "log_loss" if self.problem.is_classification else "rmse"
+        per_method = self.natural.groupby("method")
         table = pd.DataFrame(
             {
                 "mean": self.by_split.mean(),
                 "spread": self.by_split.std(ddof=1),
                 "margin": [margin(self.by_split[name]) for name in self.by_split],
-                "second": per_machine[second].mean(),
-                "tune_seconds": per_machine["tune_seconds"].mean(),
-                "fit_seconds": per_machine["fit_seconds"].mean(),
+                "second": per_method[second].mean(),
+                "tune_seconds": per_method["tune_seconds"].mean(),
+                "fit_seconds": per_method["fit_seconds"].mean(),
             }
         )
         return table.iloc[np.lexsort((table["second"], -table["mean"].round(12)))]  # the second score parts equals
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """Mean score for each share of hidden cells (lines) and machine (columns)."""
+        """Mean score for each share of hidden cells (lines) and method (columns)."""
         return self.results.pivot_table(index="fraction", columns="method", values="score")
 
     @property
-    def is_classification(self) -> bool:
-        """Classes rather than numbers."""
-        return self.problem.task == "classification"
-
-    @property
     def winner(self) -> str:
-        """The machine with the best mean."""
+        """The method with the best mean."""
         return self.scores.index[0]
 
     @property
@@ -106,53 +101,73 @@ class Comparison:
         """The winner's lead over the runner-up."""
         return difference(self.by_split[self.winner], self.by_split[self.runner_up])
 
+    @property
+    def least_lead(self) -> float:
+        """The least lead that is more than noise: over the best method that does not tie on every fold."""
+        best = self.by_split[self.winner]
+        margins = (difference(best, self.by_split[name]).margin for name in self.scores.index[1:])
+        return next((margin for margin in margins if margin > 0), 0.0)
+
     def show(self, score: float) -> str:
         """A score as people write it."""
-        return f"{score:.1%}" if self.is_classification else f"{score:.3f}"
+        return f"{score:.1%}" if self.problem.is_classification else f"{score:.3f}"
 
     def points(self, score: float, margin: float | None = None) -> str:
         """A difference of scores as people write it."""
-        scale, digits, unit = (100, 1, " points") if self.is_classification else (1, 3, "")
+        scale, digits, unit = (100, 1, " points") if self.problem.is_classification else (1, 3, "")
         around = "" if margin is None else f" ± {scale * margin:.{digits}f}"
         return f"{scale * score:.{digits}f}{around}{unit}"
 
     @property
     def measure(self) -> str:
         """The name of the score."""
-        return "accuracy" if self.is_classification else "R²"
+        return "accuracy" if self.problem.is_classification else "R²"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What `cells` shows."""
+        second = "log loss" if self.problem.is_classification else "RMSE"
+        return self.measure, "± 95%", "spread", second, "tune", "fit"
+
+    def cells(self, method: str) -> tuple[str, ...]:
+        """The line of `scores` for a method, as people write it."""
+        line = self.scores.loc[method]
+        second = f"{line['second']:{'.3f' if self.problem.is_classification else '.4g'}}"
+        seconds = [f"{line[name]:.2f} s" for name in ("tune_seconds", "fit_seconds")]
+        return *(self.show(line[name]) for name in ("mean", "margin", "spread")), second, *seconds
 
     @property
     def as_good(self) -> list[str]:
-        """The machines that cannot be told from the winner."""
+        """The methods that cannot be told from the winner."""
         best = self.by_split[self.winner]
         return [name for name in self.scores.index[1:] if difference(best, self.by_split[name]).is_noise]
 
     @property
     def sturdiest(self) -> str | None:
-        """The machine that does best over all shares of hidden cells; None if none were hidden."""
+        """The method that does best over all shares of hidden cells; None if none were hidden."""
         hidden = self.curve[self.curve.index > 0]
         return None if hidden.empty else str(hidden.mean().idxmax())
 
     @property
     def headline(self) -> str:
         """The verdict in one line."""
-        first, tied = MACHINES[self.winner].label, self.as_good
+        first, tied = METHODS[self.winner].label, self.as_good
         text = f"{first} predicts “{self.problem.target}” best"
         if not tied:
             return text
         if len(tied) > 1 and len(tied) == len(self.scores) - 1 and self.sturdiest:
             all_of_them = _counted(len(self.scores)).capitalize()
             return (
-                f"{all_of_them} machines predict “{self.problem.target}” equally well; "
-                f"{MACHINES[self.sturdiest].label} holds up best as cells go missing"
+                f"{all_of_them} methods predict “{self.problem.target}” equally well; "
+                f"{METHODS[self.sturdiest].label} holds up best as cells go missing"
             )
-        others = MACHINES[tied[0]].label if len(tied) == 1 else f"{_counted(len(tied))} others"
+        others = METHODS[tied[0]].label if len(tied) == 1 else f"{_counted(len(tied))} others"
         return f"{text}, but {others} cannot be told from it"
 
     @property
-    def verdict(self) -> str:
+    def summary(self) -> str:
         """Who won, and by how much."""
-        first, second, lead = MACHINES[self.winner].label, MACHINES[self.runner_up].label, self.lead
+        first, second, lead = METHODS[self.winner].label, METHODS[self.runner_up].label, self.lead
         text = (
             f"{first} has the best mean {self.measure}, {self.show(self.scores['mean'].iloc[0])}. "
             f"Its lead over {second} is {self.points(lead.mean, lead.margin)}"
@@ -161,19 +176,19 @@ class Comparison:
             return f"{text}: more than noise explains."
         tied = self.as_good
         if len(tied) == len(self.scores) - 1:
-            return f"{text}: within noise, and so is its lead over every other machine."
-        return f"{text}: within noise. As good as it is here: {', '.join(MACHINES[name].label for name in tied)}."
+            return f"{text}: within noise, and so is its lead over every other method."
+        return f"{text}: within noise. As good as it is here: {', '.join(METHODS[name].label for name in tied)}."
 
     @property
     def to_beat(self) -> str:
-        """What another machine would have to reach."""
-        mean, margin, rows = self.scores["mean"].iloc[0], self.lead.margin, len(self.problem.y)
+        """What another method would have to reach."""
+        mean, margin, rows = self.scores["mean"].iloc[0], self.least_lead, len(self.problem.y)
         blind = f"differences under {self.points(margin)} cannot be seen with {rows} rows"
         if mean + margin < 1.0:
             reach = self.show(mean + margin)
-            return f"To beat it beyond doubt, a machine has to reach {reach} on the same folds: {blind}."
+            return f"To beat it beyond doubt, a method has to reach {reach} on the same folds: {blind}."
         left = self.points(1.0 - mean)
-        return f"No machine can beat it beyond doubt on these rows: {blind}, and {left} are left above it."
+        return f"No method can beat it beyond doubt on these rows: {blind}, and {left} are left above it."
 
     @property
     def robustness(self) -> str:
@@ -183,21 +198,20 @@ class Comparison:
             return ""
         ranked, most = hidden.mean().sort_values(ascending=False), hidden.index[-1]
         best, worst = (
-            f"{MACHINES[name].label} ({self.show(hidden[name].iloc[-1])} with {most:.0%} hidden)"
+            f"{METHODS[name].label} ({self.show(hidden[name].iloc[-1])} with {most:.0%} hidden)"
             for name in (ranked.index[0], ranked.index[-1])
         )
         return f"When cells are hidden, {best} holds up best and {worst} least."
 
-    def answers(self, machine: str) -> tuple[np.ndarray, np.ndarray]:
-        """Held-out answers of a machine, each row once, and the truth (classes as numbers)."""
-        tasks = self.natural[(self.natural["method"] == machine) & (self.natural["repeat"] == 0)]
+    def answers(self, method: str) -> tuple[np.ndarray, np.ndarray]:
+        """Held-out answers of a method, each row once, and the truth (classes as numbers)."""
+        tasks = self.natural[(self.natural["method"] == method) & (self.natural["repeat"] == 0)]
         rows = np.concatenate(tasks["rows"].to_list())
-        truth = np.unique(self.problem.y, return_inverse=True)[1] if self.is_classification else self.problem.y
-        return np.concatenate(tasks["answers"].to_list()), truth[rows]
+        return np.concatenate(tasks["answers"].to_list()), self.problem.codes[rows]
 
-    def reliability(self, machine: str) -> Reliability:
+    def reliability(self, method: str) -> Reliability:
         """Whether the probabilities of a classifier keep their promise."""
-        chances, truth = self.answers(machine)
+        chances, truth = self.answers(method)
         if chances.shape[1] == 2:
             promised, happened = chances[:, 1], truth == 1
             what = f"probability of {np.unique(self.problem.y)[1]}"
@@ -212,19 +226,14 @@ class Comparison:
 
 
 def difference(first: pd.Series, second: pd.Series) -> Difference:
-    """The mean difference of two machines over the same splits."""
+    """The mean difference of two methods over the same splits."""
     apart = first - second
     return Difference(float(apart.mean()), margin(apart))
 
 
 def margin(values: pd.Series) -> float:
-    """Half the width of a 95 % interval of a mean over splits.
-
-    Training sets of a cross-validation overlap, so splits are not independent; Nadeau and Bengio's correction adds the
-    ratio of test to training rows to the 1/n of independent values.
-    """
-    n = len(values)
-    return float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * np.sqrt(1.0 / n + 1.0 / (FOLDS - 1)))
+    """Half the width of a 95 % interval of a mean over splits."""
+    return float(stats.t.ppf(0.975, len(values) - 1) * corrected_error(values, 1.0 / FOLDS))
 
 
 def _counted(number: int) -> str:

@@ -23,7 +23,7 @@ def penguins() -> Problem:
     """The sex of the Palmer penguins, from their measures and the isotopes in their blood.
 
     Some birds could not be sexed, and of some there was not enough blood for the isotopes. The species would be too
-    easy a target: every machine knows it.
+    easy a target: every method finds it.
     """
     from palmerpenguins import load_penguins_raw
 

@@ -1,0 +1,41 @@
+"""What a command prints, and where it may write.
+
+The names of a person's files, columns and levels are never taken for markup.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from gapkernel.tables.input_errors import InputError
+
+
+def say(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print pieces of plain text, each alone or with a style."""
+    console.print(Text.assemble(*parts))
+
+
+def note(console: Console, text: str, label: str = "Note:") -> None:
+    """Print something that a person should know."""
+    say(console, (label, "yellow"), f" {text}")
+
+
+def may_write(out: Path, *kept: Path | None) -> None:
+    """Refuse ``out`` unless it can be a file, and one other than those of ``kept``, which are needed as they are."""
+    if out.is_dir():
+        raise InputError(f"{out} is a folder. Name a file to write.")
+    if not out.parent.is_dir():
+        raise InputError(f"There is no folder {out.parent} to write {out.name} to.")
+    for path in kept:
+        if path is not None and _are_one(out, path):
+            raise InputError(f"Writing {out} would destroy {path}. Choose another --out.")
+
+
+def _are_one(first: Path, second: Path) -> bool:
+    """Whether two paths lead to one file, also by links."""
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return first.resolve() == second.resolve()

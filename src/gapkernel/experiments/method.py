@@ -1,0 +1,324 @@
+"""What a method of a comparison is: how it builds its estimator, what it tries, and how it tries that fast.
+
+A method scores a whole list of settings with the work done once that they share: the density of a fold, its kernel
+matrices, its filled table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC as CompleteSVC
+from sklearn.svm import SVR as CompleteSVR
+from sklearn.utils import _safe_indexing
+
+from gapkernel.density import Density, Gaussian, JointGaussian
+from gapkernel.estimators import SVC, SVR, GeometricMarginSVC, MultipleImputationClassifier
+from gapkernel.estimators.search import Search
+from gapkernel.experiments.grid import Grid
+from gapkernel.imputation import ChainedEquations, baseline
+from gapkernel.kernels import Kernel
+from gapkernel.tables import schema_of
+
+Setting = dict[str, Any]
+Splits = list[tuple[np.ndarray, np.ndarray]]
+Metric = Callable[[np.ndarray, np.ndarray], float]
+METRICS: dict[str, Metric] = {"classification": accuracy_score, "regression": r2_score}
+"""What settings are chosen by, for each task a method may be built for."""
+
+EM_TOLERANCE = 1e-4
+"""Relative; that of the R package norm, which the genRBF paper used. With most cells missing it also spares a long tail
+of iterations that overfit the covariance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """A way to learn from rows with gaps.
+
+    Attributes
+    ----------
+    name : str
+        How tasks and the command line call it.
+    label, short : str
+        How people call it, in full and where room is scarce.
+    parameters : tuple of str
+        What it takes from a `Grid`; "epsilon" is left out for classes.
+    own_values : mapping of str to tuple
+        Values to try of parameters that are its own.
+    ours : bool
+        Whether it treats rows as laws.
+    tasks : tuple of str
+        "classification", "regression" or both.
+    scales_target : bool
+        Whether numbers to predict are standardised first, so that C and epsilon mean the same for every table.
+    """
+
+    name: str
+    label: str
+    short: str
+    parameters: tuple[str, ...] = ()
+    own_values: Mapping[str, tuple] = field(default_factory=dict)
+    ours: bool = False
+    tasks: tuple[str, ...] = tuple(METRICS)
+    scales_target: bool = True
+
+    def settings(self, grid: Grid, task: str = "classification") -> list[Setting]:
+        """Every combination of the values that the method tries, the last parameter changing fastest."""
+        if task not in self.tasks:
+            raise ValueError(f"The method {self.name!r} does {' and '.join(self.tasks)} only, got task={task!r}.")
+        names = [name for name in self.parameters if name != "epsilon" or task == "regression"]
+        values = {**self.own_values, **{name: getattr(grid, name) for name in names}}
+        return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+    def build(self, setting: Setting, task: str = "classification", categories: bool = False):
+        """An unfitted estimator; ``categories`` says whether the table has columns of categories."""
+        estimator = self._estimator(setting, task, categories)
+        return _in_its_units(estimator) if self._standardises(task) else estimator
+
+    def code(self, setting: Setting, task: str = "classification", categories: bool = False) -> str:
+        """The lines that make ``model``, the estimator that `build` makes."""
+        text, used = self._written(setting, task, categories)
+        if self._standardises(task):
+            text = f"TransformedTargetRegressor({text}, transformer=StandardScaler())"
+            used = [*used, *_classes_in(_in_its_units(None))]
+        return "\n".join([*_imports(used), f"model = {text}"])
+
+    def scores(
+        self, X, y: np.ndarray, cv, settings: list[Setting], task: str = "classification", metric: Metric | None = None
+    ) -> np.ndarray:
+        """What ``metric(y, predictions)`` says about each setting on each split, shape (n_splits, n_settings).
+
+        None is accuracy or R squared. Each score is that of the estimator fitted to the training rows of the split.
+        """
+        splits = list(cv.split(X, y))
+        y = (y - y.mean()) / (y.std() or 1.0) if self._standardises(task) else y
+        metric = metric or METRICS[task]
+        answers = self._predictions(X, y, splits, settings, task)
+        return np.array([
+            [metric(y[test], guess) for guess in guesses] for (_, test), guesses in zip(splits, answers, strict=True)
+        ])  # fmt: skip
+
+    @abstractmethod
+    def _estimator(self, setting: Setting, task: str, categories: bool):
+        """The estimator for a target that needs no scaling."""
+
+    @abstractmethod
+    def _predictions(self, X, y, splits: Splits, settings: list[Setting], task: str) -> list[list[np.ndarray]]:
+        """For each split, the predictions of each setting for its test rows."""
+
+    def _written(self, setting: Setting, task: str, categories: bool) -> tuple[str, list]:
+        """The expression that makes the estimator, and what it names."""
+        estimator = self._estimator(setting, task, categories)
+        return _text(estimator), _classes_in(estimator)
+
+    def _standardises(self, task: str) -> bool:
+        return self.scales_target and task == "regression"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelMethod(Method):
+    """A kernel between rows with gaps, and a support vector machine; all settings by one `Search`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    density : Density, "auto" or None
+        None is one Gaussian over standardised columns.
+    options : mapping
+        Further parameters of `SVC` or `SVR`.
+    """
+
+    kernel: Kernel
+    density: Density | str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ours: bool = True
+
+    def _estimator(self, setting, task, categories):
+        density = clone(self.density, safe=False)
+        if density is None:
+            density = JointGaussian(gaussian=None if categories else Gaussian(tol=EM_TOLERANCE))
+        kind = SVR if task == "regression" else SVC
+        estimator = kind(kernel=clone(self.kernel), density=density, **self.options)
+        return estimator.set_params(**self._nested(setting))
+
+    def _predictions(self, X, y, splits, settings, task):
+        search = Search(self._estimator(settings[0], task, has_categories(X)), X, y, splits)
+        return search.results(map(self._nested, settings), lambda model, new, truth, weight: model.predict(new))
+
+    def _nested(self, setting: Setting) -> Setting:
+        """The settings by the names that the estimator has for them."""
+        return {name if name in ("C", "epsilon") else f"kernel__{name}": value for name, value in setting.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedMethod(Method):
+    """A table prepared in a way that no setting changes, then an estimator; each fold is prepared once."""
+
+    @abstractmethod
+    def _preparation(self):
+        """The transformer, or None if there is nothing to prepare."""
+
+    @abstractmethod
+    def _last(self, setting: Setting, task: str):
+        """The estimator."""
+
+    def _estimator(self, setting, task, categories):
+        preparation, last = self._preparation(), self._last(setting, task)
+        return last if preparation is None else make_pipeline(preparation, last)
+
+    def _predictions(self, X, y, splits, settings, task):
+        found = []
+        for train, test in splits:
+            preparation = (self._preparation() or FunctionTransformer()).fit(_safe_indexing(X, train))
+            here, there = (preparation.transform(_safe_indexing(X, rows)) for rows in (train, test))
+            found.append([self._last(one, task).fit(here, y[train]).predict(there) for one in settings])
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilledMethod(PreparedMethod):
+    """Gaps filled by a rule of `gapkernel.imputation.baseline`, then an RBF support vector machine."""
+
+    rule: str
+    parameters: tuple[str, ...] = ("gamma", "C", "epsilon")
+
+    def _preparation(self):
+        return baseline(self.rule, random_state=0)
+
+    def _last(self, setting, task):
+        return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
+
+    def _written(self, setting, task, categories):
+        last = self._last(setting, task)
+        return f"baseline({self.rule!r}, {_text(last)}, random_state=0)", [baseline, *_classes_in(last)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeometricMethod(PreparedMethod):
+    """The geometric margin in the columns that a row has."""
+
+    kernel: str
+    tasks: tuple[str, ...] = ("classification",)
+
+    def settings(self, grid, task="classification"):
+        """As for every method, but no penalty above 8 without a width: a linear SVM then only takes longer."""
+        return [one for one in super().settings(grid, task) if one["C"] <= 8 or self.kernel != "linear"]
+
+    def _preparation(self):
+        return StandardScaler()
+
+    def _last(self, setting, task):
+        return GeometricMarginSVC(kernel=self.kernel, **setting)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultipleImputationMethod(Method):
+    """Chained equations, an RBF support vector machine for each completion, decision values averaged (2MI)."""
+
+    parameters: tuple[str, ...] = ("gamma", "C")
+    tasks: tuple[str, ...] = ("classification",)
+
+    def _estimator(self, setting, task, categories):
+        pooled = MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
+        return make_pipeline(StandardScaler(), pooled)
+
+    def _predictions(self, X, y, splits, settings, task):
+        found = []
+        for train, test in splits:
+            scaler = StandardScaler().fit(X[train])
+            here, there = scaler.transform(X[train]), scaler.transform(X[test])
+            imputer = self._imputer()
+            completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
+            pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
+            found.append([self._pooled(setting, pairs, y[train]) for setting in settings])
+        return found
+
+    def _imputer(self) -> ChainedEquations:
+        return ChainedEquations(n_imputations=5, random_state=0)
+
+    @staticmethod
+    def _pooled(setting: Setting, pairs, y) -> np.ndarray:
+        values = [CompleteSVC(**setting).fit(here, y).decision_function(there) for here, there in pairs]
+        total = np.sum(values, axis=0)
+        return np.unique(y)[(total > 0).astype(int) if total.ndim == 1 else total.argmax(axis=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeMethod(PreparedMethod):
+    """An estimator that has its own way with gaps and with the scale of a target.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(task)`` is the estimator; its settings are set afterwards.
+    preparation : transformer or None
+        What it needs done to a table before; it is no part of `code`.
+    """
+
+    make: Callable[[str], BaseEstimator]
+    preparation: BaseEstimator | None = None
+    scales_target: bool = False
+
+    def _preparation(self):
+        return clone(self.preparation, safe=False)
+
+    def _last(self, setting, task):
+        return self.make(task).set_params(**setting)
+
+    def _written(self, setting, task, categories):
+        last = self._last(setting, task)
+        return _text(last), _classes_in(last)
+
+
+class EmptyColumns(TransformerMixin, BaseEstimator):
+    """Zeros in the columns of numbers that have no value in training: HistGradientBoosting cannot bin them."""
+
+    def fit(self, X, y=None) -> EmptyColumns:
+        """Find the columns."""
+        self.columns_ = [name for name in X if not hasattr(X[name], "cat") and X[name].isna().all()]
+        return self
+
+    def transform(self, X):
+        """Put zeros in them."""
+        return X.assign(**dict.fromkeys(self.columns_, 0.0))
+
+
+def has_categories(X) -> bool:
+    """Whether a table has columns of categories."""
+    return bool(schema_of(X).categorical.any())
+
+
+def _in_its_units(estimator):
+    """A regressor for a target in its own units."""
+    from sklearn.compose import TransformedTargetRegressor
+
+    return TransformedTargetRegressor(estimator, transformer=StandardScaler())
+
+
+def _text(estimator: BaseEstimator) -> str:
+    """An estimator as code, whole."""
+    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
+
+
+def _imports(used) -> list[str]:
+    """A line for each package that these classes and functions come from."""
+    homes: dict[str, set[str]] = {}
+    for one in used:
+        home = ".".join(one.__module__.split(".")[:2]).removesuffix(".estimators")
+        homes.setdefault(home, set()).add(one.__name__)
+    return [f"from {home} import {', '.join(sorted(homes[home]))}" for home in sorted(homes)]
+
+
+def _classes_in(estimator: BaseEstimator) -> list[type]:
+    """The classes of an estimator and of the estimators in it, where they differ from the default."""
+    parts = [part for part in estimator.get_params().values() if isinstance(part, BaseEstimator)]
+    return [type(part) for part in (estimator, *parts)]
