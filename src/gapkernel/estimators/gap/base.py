@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -32,7 +33,7 @@ from gapkernel.estimators.gap.members import (
     process_evidence,
 )
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
-from gapkernel.estimators.gap.views import AsItIs, gaps_as_levels, without_offsets
+from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -103,16 +104,16 @@ class Outcome(NamedTuple):
     seconds: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
     """Tries members on shared folds, averages the best of them, and calibrates by their out-of-fold answers."""
 
-    members: Any
-    scoring: Any
-    cv: Any
-    n_exact: int
-    time_limit: float | None
-    categorical_features: Any
-    random_state: Any
+    members: str | list = "auto"
+    cv: Any = 5
+    n_exact: int = 2000
+    time_limit: float | None = None
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[dict] = {
         "members": [StrOptions({"auto"}), list, tuple],
@@ -246,7 +247,7 @@ def _problem(table, y, weight, splits, seed, labels, units) -> tuple[Preparation
         prepare = preparation(table, codes)
         prepared = prepare(table)
         found = {"law": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
-        views = {name: view for name, view in found.items() if view is not None}
+        views: dict[str, View] = {name: view for name, view in found.items() if view is not None}
         return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, units)
 
     plain, codes = made(np.zeros(table.shape[1], bool)), code_columns(table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +29,7 @@ from gapkernel.estimators.gap.problem import Problem, as_scores
 from gapkernel.tables import read_classes, read_labelled, read_weight
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GapClassifier(ClassifierMixin, GapEstimator):
     """Classification of rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
@@ -101,31 +104,13 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     (1, 2)
     """
 
+    scoring: str | Callable = "log_loss"
+    class_weight: dict | str | None = None
+
     _parameter_constraints: ClassVar[dict] = {
         **GapEstimator._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
-
-    def __init__(
-        self,
-        *,
-        members="auto",
-        scoring="log_loss",
-        cv=5,
-        n_exact=2000,
-        time_limit=None,
-        class_weight=None,
-        categorical_features="from_dtype",
-        random_state=None,
-    ):
-        self.members = members
-        self.scoring = scoring
-        self.cv = cv
-        self.n_exact = n_exact
-        self.time_limit = time_limit
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.

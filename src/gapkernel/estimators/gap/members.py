@@ -79,26 +79,28 @@ class KernelMember(Member):
             grid["kernel"] = [HeterogeneousKernel(alpha) for alpha in ALPHAS]
         else:
             grid |= {"kernel": [self.kernel], "gamma": [width / table.shape[1] for width in WIDTHS]}
-        score = partial(score, problem=problem)
-        best, raw = _best(search, [{**one, "indicator": False} for one in ParameterGrid(grid)], method, score)
+        candidates = [{**one, "indicator": False} for one in ParameterGrid(grid)]
+        best, raw = _best(search, candidates, method, score, problem)
         if self.indicator:  # the widths of the gaps' kernel at the best width of the other one
             gaps = [Missingness(gamma, rule) for gamma in GAP_WIDTHS for rule in ("product", "sum")]
             around = [value for value in values if 0.05 < value / best[penalty] < 20.0]
             candidates = [{**best, penalty: value, "indicator": gap} for gap in gaps for value in around]
-            best, raw = _best(search, candidates, method, score)
+            best, raw = _best(search, candidates, method, score, problem)
         return Tried(self.name, best, raw, self.view, method, partial(search.fit, best))
 
 
-def _best(search: Search, candidates: list[dict], method: str, score: Callable) -> tuple[dict[str, Any], np.ndarray]:
-    n_classes = len(search.all_rows.training.classes) if method == "decision_function" else 0
+def _best(
+    search: Search, candidates: list[dict], method: str, score: Score, problem: Problem
+) -> tuple[dict[str, Any], np.ndarray]:
+    """The candidate with the highest score, and its out-of-fold answers."""
 
     def judge(model, X, y, weight):
-        return all_scores(model, getattr(model, method)(X), n_classes)
+        return all_scores(model, getattr(model, method)(X), problem.n_classes)
 
     by_split = search.results(candidates, judge)
     order = np.argsort(np.concatenate([test for _, test in search.splits]))
     answers = [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
-    place = int(np.argmax([score(raw, method) for raw in answers]))
+    place = int(np.argmax([score(raw, method, problem) for raw in answers]))
     return candidates[place], answers[place]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +19,7 @@ from gapkernel.estimators.gap.problem import Problem
 from gapkernel.tables import read_labelled, read_weight
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GapRegressor(RegressorMixin, GapEstimator):
     """Regression on rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
@@ -86,24 +89,7 @@ class GapRegressor(RegressorMixin, GapEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        members="auto",
-        scoring="neg_root_mean_squared_error",
-        cv=5,
-        n_exact=2000,
-        time_limit=None,
-        categorical_features="from_dtype",
-        random_state=None,
-    ):
-        self.members = members
-        self.scoring = scoring
-        self.cv = cv
-        self.n_exact = n_exact
-        self.time_limit = time_limit
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    scoring: str | Callable = "neg_root_mean_squared_error"
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -39,20 +41,23 @@ class ProcessRows(NamedTuple):
     gap_columns: np.ndarray | None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianProcess(KernelMachine):
     """A latent process of covariance ``constant_value * exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2)`` on rows with gaps."""
 
-    length_scale: Any
-    constant_value: Any
-    length_scale_bounds: Any
-    constant_value_bounds: Any
-    optimizer: Any
-    n_restarts_optimizer: int
-    n_landmarks: Any
-    noise_level: Any = 0.0
-    noise_level_bounds: Any = "fixed"
+    kernel: str = field(default="rbf", init=False)  # with gamma it chooses the density, and where the search begins
+    length_scale: Any = None
+    constant_value: float = 1.0
+    length_scale_bounds: Any = (1e-5, 1e5)
+    constant_value_bounds: Any = (1e-5, 1e5)
+    optimizer: str | Callable | None = "fmin_l_bfgs_b"
+    n_restarts_optimizer: int = 0
+    n_landmarks: int | str | None = "auto"
+    random_state: Any = None
 
-    kernel = "rbf"  # with ``gamma`` it chooses the density, and where the search for length scales begins
+    noise_level: float = field(default=0.0, init=False)
+    noise_level_bounds: Any = field(default="fixed", init=False)
+
     _parameter_constraints: ClassVar[dict] = {
         **KernelMachine._parameter_constraints,
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import ClassVar, Self
 
@@ -32,6 +32,7 @@ HEIGHTS = np.linalg.lstsq(0.5 * (1.0 + erf(np.multiply.outer(_MET, WIDTHS))), ex
 """A mixture of error functions close to the logistic function, which it meets at six places (Williams, Barber 1998)."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     """Gaussian process classification on rows with gaps, at fit and at predict.
 
@@ -129,6 +130,11 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     (True, True)
     """
 
+    max_iter_predict: int = 100
+    link: str = "exact"
+    prior: str = "even"
+    class_weight: dict | str | None = None
+
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
         **GaussianProcess._parameter_constraints,
@@ -137,43 +143,6 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         "prior": [StrOptions({"even", "share"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
-
-    def __init__(
-        self,
-        *,
-        gamma="scale",
-        length_scale=None,
-        constant_value=1.0,
-        length_scale_bounds=(1e-5, 1e5),
-        constant_value_bounds=(1e-5, 1e5),
-        optimizer="fmin_l_bfgs_b",
-        n_restarts_optimizer=0,
-        n_landmarks="auto",
-        max_iter_predict=100,
-        link="exact",
-        prior="even",
-        class_weight=None,
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        random_state=None,
-    ):
-        self.gamma = gamma
-        self.length_scale = length_scale
-        self.constant_value = constant_value
-        self.length_scale_bounds = length_scale_bounds
-        self.constant_value_bounds = constant_value_bounds
-        self.optimizer = optimizer
-        self.n_restarts_optimizer = n_restarts_optimizer
-        self.n_landmarks = n_landmarks
-        self.max_iter_predict = max_iter_predict
-        self.link = link
-        self.prior = prior
-        self.class_weight = class_weight
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.random_state = random_state
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.
@@ -189,7 +158,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         check_is_fitted(self, "density_")
         if len(self.classes_) == 2:  # the mean decides, which is cheaper than the variance
             (process,) = self.processes_
-            return self.classes_[(process.evidence.offset + process.mean(self._laws(X)) > 0).astype(int)]
+            return self.classes_[(process.mean(self._laws(X)) > 0).astype(int)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X) -> np.ndarray:
@@ -220,7 +189,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         mean, variance : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
         rows = self._laws(X)
-        mean = np.column_stack([p.evidence.offset + p.mean(rows) for p in self.processes_])
+        mean = np.column_stack([p.mean(rows) for p in self.processes_])
         variance = np.column_stack([p.variance(rows) for p in self.processes_])
         return (mean[:, 0], variance[:, 0]) if mean.shape[1] == 1 else (mean, variance)
 
@@ -233,8 +202,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         """
         check_is_fitted(self, "density_")
         means, variances = zip(*(process.left_out() for process in self.processes_), strict=True)
-        offsets = np.array([process.evidence.offset for process in self.processes_])
-        return self._probabilities(offsets + np.column_stack(means), np.column_stack(variances))
+        return self._probabilities(np.column_stack(means), np.column_stack(variances))
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False):
         """Approximate log probability of the training classes.
@@ -272,13 +240,14 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
         rows, scaling, scale, gap_columns = self._process_rows(laws, slice(None))
         weight, random = self._row_weights(training), check_random_state(self.random_state)
-        n_classes, n_columns = len(training.classes), training.table.shape[1]
+        n_classes, n_columns = len(np.unique(training.y)), training.table.shape[1]
         processes = []
         for code in range(n_classes) if n_classes > 2 else [1]:
             classes = (training.y == code).astype(np.float64)
             offset = 0.0 if self.prior == "even" else float(logit(np.average(classes, weights=weight)))
-            likelihood = {"weight": weight, "max_iter": self.max_iter_predict, "offset": offset}
-            evidence = ClassEvidence(rows, classes, **scaling, **likelihood)
+            evidence = ClassEvidence(
+                rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset
+            )
             processes.append(self._fitted_process(evidence, scale, n_columns, random))
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.zeros(len(processes)))
@@ -294,8 +263,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         """Sample weights times the weights of the classes; None if all are 1."""
         if self.class_weight is None:
             return training.weight
-        labels = training.classes[training.y]
-        weights = compute_class_weight(self.class_weight, classes=training.classes, y=labels)[training.y]
+        classes = np.asarray(training.classes)
+        weights = compute_class_weight(self.class_weight, classes=classes, y=classes[training.y])[training.y]
         return weights if training.weight is None else weights * training.weight
 
     def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
 from gapkernel.estimators.process.landmarks import MANY, Landmarks, landmarks_of
 from gapkernel.kernels import AnisotropicRBF
-from gapkernel.rows import GaussianRows
+from gapkernel.rows import Rows
 from gapkernel.solvers.laplace import Laplace, LaplacePosterior
 from gapkernel.solvers.process import Posterior, ProcessSolver
 
@@ -45,7 +45,7 @@ class Evidence(ABC):
 
     Attributes
     ----------
-    rows : GaussianRows
+    rows : Rows
     targets : ndarray of shape (n,)
     columns : ndarray of shape (rows.n_features,)
         Which length scale, if there are several, each column of the rows has; -1 for the 0/1 columns of gaps.
@@ -53,10 +53,15 @@ class Evidence(ABC):
         The length scale of the columns of gaps, which stays as it is.
     """
 
-    rows: GaussianRows
+    rows: Rows
     targets: np.ndarray
     columns: np.ndarray
     gap_scale: float | None
+
+    @property
+    def prior_mean(self) -> float:
+        """The prior mean of the process."""
+        return 0.0
 
     def kernel(self, parameters: Hyperparameters) -> AnisotropicRBF:
         """The correlation of the process."""
@@ -141,6 +146,10 @@ class ClassEvidence(Evidence):
     max_iter: int
     offset: float
 
+    @property
+    def prior_mean(self) -> float:
+        return self.offset
+
     def left_out(self, parameters: Hyperparameters, posterior: LaplacePosterior) -> tuple[np.ndarray, np.ndarray]:
         # (5.12) for the regression on g + b/W with noise 1/W: its A_ii is W_ii times a share between 0 and 1
         share = posterior.inverse.diagonal() / posterior.curvature
@@ -174,16 +183,16 @@ class FittedProcess:
         """The correlation of the process."""
         return self.evidence.kernel(self.parameters)
 
-    def mean(self, rows: GaussianRows) -> np.ndarray:
+    def mean(self, rows: Rows) -> np.ndarray:
         """Mean of each row's target."""
         coefficients = self.parameters.constant * self.posterior.coefficients[:, None]
-        return self.kernel.dot(rows, self.evidence.rows, coefficients)[:, 0]
+        return self.evidence.prior_mean + self.kernel.dot(rows, self.evidence.rows, coefficients)[:, 0]
 
-    def variance(self, rows: GaussianRows) -> np.ndarray:
+    def variance(self, rows: Rows) -> np.ndarray:
         """Variance of each row's target, without alpha."""
         return np.maximum(self.variance_without_spread(rows) + self._spread(rows), 0.0) + self.parameters.noise
 
-    def variance_without_spread(self, rows: GaussianRows) -> np.ndarray:
+    def variance_without_spread(self, rows: Rows) -> np.ndarray:
         """c - sum_ij A_ij E q_i(x) E q_j(x), as if the kernel values of each row were certain."""
         block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(self.evidence.rows))))
         out = np.empty(len(rows))
@@ -192,7 +201,7 @@ class FittedProcess:
             out[i : i + block] = self.parameters.constant - np.einsum("ij,ij->j", explained, explained)
         return out
 
-    def covariance(self, rows: GaussianRows) -> np.ndarray:
+    def covariance(self, rows: Rows) -> np.ndarray:
         """Covariance of the targets, the gaps of different rows independent."""
         explained = self._explained(rows)
         out = self.parameters.constant * self.kernel.gram(rows) - explained.T @ explained
@@ -210,12 +219,12 @@ class FittedProcess:
         mean, variance = self.evidence.left_out(self.parameters, self.posterior)
         rows = self.evidence.rows
         spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without, inverse)
-        return mean, np.maximum(variance + spread, 0.0) + self.parameters.noise
+        return self.evidence.prior_mean + mean, np.maximum(variance + spread, 0.0) + self.parameters.noise
 
     def _explained(self, rows) -> np.ndarray:
         return self.posterior.explained(self.parameters.constant * self.kernel.cross(rows, self.evidence.rows))
 
-    def exact_spread(self, rows: GaussianRows) -> np.ndarray:
+    def exact_spread(self, rows: Rows) -> np.ndarray:
         """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x, from all training rows."""
         beta = self.posterior.coefficients[None]
         sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self.posterior.inverse)
@@ -227,7 +236,7 @@ class FittedProcess:
         few = self.n_landmarks == "auto" and len(self.evidence.rows) <= MANY
         return None if self.n_landmarks is None or few else landmarks_of(self, self.n_landmarks)
 
-    def _spread(self, rows: GaussianRows) -> np.ndarray:
+    def _spread(self, rows: Rows) -> np.ndarray:
         """What the gaps of each row add to its variance."""
         if rows.complete.all():
             return np.zeros(len(rows))

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gapkernel.compute.linalg.basis import Basis, pivoted_cholesky
-from gapkernel.rows import GaussianRows
+from gapkernel.rows import GaussianRows, Rows
 
 if TYPE_CHECKING:
     from gapkernel.estimators.process.evidence import FittedProcess
@@ -49,7 +49,7 @@ class Landmarks:
     matrix: np.ndarray
     error: float
 
-    def spread(self, process: FittedProcess, rows: GaussianRows) -> np.ndarray:
+    def spread(self, process: FittedProcess, rows: Rows) -> np.ndarray:
         """What the gaps of each row add to its variance."""
         return process.kernel.point_covariance_sums(rows, self.points, self.matrix)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm
@@ -23,6 +23,7 @@ from gapkernel.solvers.process import ProcessSolver
 from gapkernel.tables import Table
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProcess):
     """Gaussian process regression on rows with gaps, at fit and at predict.
 
@@ -121,6 +122,13 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     True
     """
 
+    noise_level: float = 1.0
+    noise_level_bounds: Any = (1e-5, 1e5)
+    alpha: Any = 1e-10
+    normalize_y: bool = False
+    unlabelled: bool = False
+    conformal: bool | str = False
+
     _parameter_constraints: ClassVar[dict] = {
         **GaussianProcess._parameter_constraints,
         "normalize_y": ["boolean"],
@@ -128,48 +136,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         "conformal": ["boolean", StrOptions({"loo", "split"})],
     }
 
-    def __init__(
-        self,
-        *,
-        gamma="scale",
-        length_scale=None,
-        constant_value=1.0,
-        noise_level=1.0,
-        length_scale_bounds=(1e-5, 1e5),
-        constant_value_bounds=(1e-5, 1e5),
-        noise_level_bounds=(1e-5, 1e5),
-        alpha=1e-10,
-        optimizer="fmin_l_bfgs_b",
-        n_restarts_optimizer=0,
-        n_landmarks="auto",
-        normalize_y=False,
-        density="auto",
-        categorical_features="from_dtype",
-        indicator=False,
-        unlabelled=False,
-        conformal=False,
-        random_state=None,
-    ):
-        self.gamma = gamma
-        self.length_scale = length_scale
-        self.constant_value = constant_value
-        self.noise_level = noise_level
-        self.length_scale_bounds = length_scale_bounds
-        self.constant_value_bounds = constant_value_bounds
-        self.noise_level_bounds = noise_level_bounds
-        self.alpha = alpha
-        self.optimizer = optimizer
-        self.n_restarts_optimizer = n_restarts_optimizer
-        self.n_landmarks = n_landmarks
-        self.normalize_y = normalize_y
-        self.density = density
-        self.categorical_features = categorical_features
-        self.indicator = indicator
-        self.unlabelled = unlabelled
-        self.conformal = conformal
-        self.random_state = random_state
-
-    def fit(self, X, y) -> GaussianProcessRegressor:
+    def fit(self, X, y) -> GaussianProcessRegressor:  # type: ignore[override]
         """Fit density and process.
 
         Parameters
@@ -290,12 +257,14 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     def _training(self, table: Table, y, weight: np.ndarray | None) -> ProcessTraining:
         return process_training(table, y, self.alpha, self.conformal == "split", self.random_state)
 
-    def _solver(self, training: ProcessTraining) -> ProcessSolver:
+    def _solver(self, training: ProcessTraining) -> ProcessSolver:  # type: ignore[override]
         """The solver at the hyperparameters given, from which `_learn` moves on."""
         start = self._check_start(np.sum(~np.isnan(training.y)), training.table.shape[1])
         return ProcessSolver(start.constant, start.noise)
 
-    def _learn(self, training: ProcessTraining, laws: Laws, solver: Solver) -> GaussianProcessRegressor:
+    def _learn(  # type: ignore[override]
+        self, training: ProcessTraining, laws: Laws, solver: Solver
+    ) -> GaussianProcessRegressor:
         labelled = np.flatnonzero(~np.isnan(training.y))
         rows, scaling, scale, gap_columns = self._process_rows(laws, labelled)
         centre, unit = location_and_unit(training.y[labelled], self.normalize_y)
@@ -308,13 +277,13 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
                 f"The covariance of the targets is singular: rows are repeated or nearly so. Raise alpha (now "
                 f"{self.alpha}) or noise_level (now {self.noise_level:.3g})."
             ) from error
-        missing = training.table.missing[labelled]
+        calibration: GapCountCalibration | None = None
         if self.conformal == "split":
             held_out = with_gaps(self._condition(laws.density, training.held_out), gap_columns)
             missing, targets = training.held_out.missing, (training.held_out_y - centre) / unit
             calibration = _calibrated(missing, targets, process.mean(held_out), process.variance(held_out))
-        else:
-            calibration = _calibrated(missing, targets, *process.left_out()) if self.conformal else None
+        elif self.conformal:
+            calibration = _calibrated(training.table.missing[labelled], targets, *process.left_out())
 
         parameters, scales = process.parameters, process.parameters.length_scale
         weights = unit * parameters.constant * process.posterior.weights
