@@ -68,8 +68,7 @@ def answers(model, table):
         if hasattr(model, verb):
             told[verb] = getattr(model, verb)(table)
     if hasattr(model, "condition"):
-        rows = model.condition(table)
-        told["condition"] = rows.means if hasattr(rows, "means") else rows.values
+        told["condition"] = model.condition(table).draws(2, 0)
     return told
 
 
