@@ -41,9 +41,17 @@ def mixed_frame(seed, n=40, gap_rate=0.3):
 
 
 def test_golden_activation():
-    kernel = HeterogeneousKernel(0.5)
+    kernel = HeterogeneousKernel(0.5, scaled=False)
     assert_allclose(kernel._activated(np.array([0.6])), 2.040816326531, atol=1e-11)
-    assert_allclose(HeterogeneousKernel(1e-7)._activated(np.array([0.6])), np.exp(0.6), rtol=1e-6)
+    assert_allclose(HeterogeneousKernel(1e-7, scaled=False)._activated(np.array([0.6])), np.exp(0.6), rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.95])
+def test_a_scaled_kernel_is_the_papers_times_a_number_and_1_on_the_diagonal(alpha):
+    rows = rows_of(mixed_frame(0))
+    scaled, raw = HeterogeneousKernel(alpha), HeterogeneousKernel(alpha, scaled=False)
+    assert_allclose(scaled.gram(rows), (1 - alpha) ** (1 / alpha) * raw.gram(rows), rtol=1e-12)
+    assert_allclose(scaled.diag(rows), 1.0)
 
 
 def gower(a, b):

@@ -68,6 +68,12 @@ CASES = {
         twin=GridSearchCV(kernel_ridge.KernelRidge(kernel="rbf"), {"alpha": [0.1, 1.0], "gamma": [0.1, 0.5]}, cv=3),
     ),
     "GaussianProcessRegressor": Case(gk.GaussianProcessRegressor(gamma=0.3, optimizer=None), "predict"),
+    "GaussianProcessClassifier": Case(gk.GaussianProcessClassifier(gamma=0.3, optimizer=None), "predict_proba"),
+    "GaussianProcessClassifier, three classes": Case(
+        gk.GaussianProcessClassifier(gamma=0.3, optimizer=None, prior="share", indicator=True), "predict_proba"
+    ),
+    "GapClassifier": Case(gk.GapClassifier(members=["genrbf", "ehk"], random_state=0), "predict_proba", draws=True),
+    "GapRegressor": Case(gk.GapRegressor(members=["genrbf", "rbf"], random_state=0), "predict_interval", draws=True),
     "RobustSVC": Case(gk.RobustSVC(gamma=0.3, tau=0.3), "decision_function"),
     "CCCPClassifier, indicator": Case(gk.CCCPClassifier(indicator=True, random_state=0), "predict_proba", draws=True),
     "CCCPClassifier": Case(gk.CCCPClassifier(random_state=0), "predict_proba", draws=True),

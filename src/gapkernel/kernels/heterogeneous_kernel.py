@@ -22,13 +22,17 @@ class HeterogeneousKernel(Kernel):
     categories by overlap, ordered categories by the distance of their places. A missing value follows the law of its
     column (`density.Marginals`).
 
-        K = mean of k_j(x_j, z_j)            EHK
-        K = (1 - alpha * mean)^(-1/alpha)    EHK_alpha
+        K = mean of k_j(x_j, z_j)                            EHK
+        K = ((1 - alpha) / (1 - alpha * mean))^(1/alpha)     EHK_alpha, 1 where the mean is 1
 
     Parameters
     ----------
     alpha : float, default=None
-        In (0, 1): the activation of EHK_alpha, which tends to exp for small alpha. None leaves the mean as it is.
+        In (0, 1): the activation of EHK_alpha, which tends to exp(mean - 1) for small alpha. None leaves the mean as it
+        is.
+    scaled : bool, default=True
+        Whether EHK_alpha is 1 where the mean is 1, so that the penalty C of a kernel machine means the same for every
+        alpha. False is the paper's (1 - alpha * mean)^(-1/alpha), whose diagonal is 23 at alpha = 0.95.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
         an object of `gapkernel.kernels.columns.kernels`.
@@ -67,6 +71,7 @@ class HeterogeneousKernel(Kernel):
     kinds = frozenset({"marginal"})
     _parameter_constraints: ClassVar[dict] = {
         "alpha": [None, Interval(Real, 0, 1, closed="neither")],
+        "scaled": ["boolean"],
         "kernels": [None, dict],
         "weights": [None, "array-like"],
         "aggregation": [StrOptions({"mean", "sum", "product"})],
@@ -77,6 +82,7 @@ class HeterogeneousKernel(Kernel):
         self,
         alpha=None,
         *,
+        scaled=True,
         numeric="gower",
         categorical="overlap",
         ordinal="ordinal",
@@ -86,6 +92,7 @@ class HeterogeneousKernel(Kernel):
         quadrature=None,
     ):
         self.alpha = alpha
+        self.scaled = scaled
         self.numeric = numeric
         self.categorical = categorical
         self.ordinal = ordinal
@@ -142,6 +149,8 @@ class HeterogeneousKernel(Kernel):
                 f"aggregation='mean' and kernels with values up to 1, or a smaller alpha."
             )
         np.log1p(np.multiply(mean, -self.alpha, out=mean), out=mean)
+        if self.scaled:
+            mean -= np.log1p(-self.alpha)
         return np.exp(np.multiply(mean, -1.0 / self.alpha, out=mean), out=mean)  # (1 - alpha u)^(-1/alpha)
 
     def _extensions(self, rows: MarginalRows) -> list[Extension]:

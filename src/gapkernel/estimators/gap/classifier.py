@@ -149,7 +149,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        return self.classes_[self._average(X).argmax(axis=1)]
+        chances = self._average(X)
+        return self.classes_[chances.argmax(axis=1)]
 
     def predict_proba(self, X) -> np.ndarray:
         """The probability of each class.

@@ -11,7 +11,7 @@ import numpy as np
 from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.experiments.grid import Grid
-from gapkernel.experiments.method import FilledMethod, KernelMethod, Metric, Setting
+from gapkernel.experiments.method import FilledMethod, KernelMethod, Metric
 from gapkernel.experiments.protocol import Protocol, fold_of, folds
 from gapkernel.experiments.tasks import Task
 from gapkernel.kernels import HeterogeneousKernel
@@ -21,18 +21,8 @@ REGRESSION = ("servo", "water_treatment")
 FEW_ITERATIONS = {"max_iter": 200_000}
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnitKernelMethod(KernelMethod):
-    """EHK_alpha, with C in units in which a row is as like to itself for every alpha: 1."""
-
-    def _nested(self, setting: Setting) -> Setting:
-        alpha = setting.get("alpha")
-        scale = 1.0 if alpha is None else (1 - alpha) ** (1 / alpha)  # an SVM on s K with C is one on K with s C
-        return super()._nested(setting | {"C": scale * setting["C"]})
-
-
-def _ehk(name: str, *parameters: str, known: bool = False) -> UnitKernelMethod:
-    return UnitKernelMethod(
+def _ehk(name: str, *parameters: str, known: bool = False) -> KernelMethod:
+    return KernelMethod(
         name=name,
         label=name,
         short=name,
