@@ -61,7 +61,7 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[Path, Option("--out", "-o", help="The file to write, usually NAME.skops.")],
-    method: Annotated[str, Option("--method", "-m", help="genrbf, genrbf-indicator, rbf, ehk or linear.")] = "genrbf",
+    method: Annotated[str, Option("--method", "-m", help="gap, genrbf, genrbf-indicator, rbf, ehk or linear.")] = "gap",
     task: Task = "auto",
     rows: Annotated[int, Option(help="Fit to a sample of at most this many rows.")] = 5000,
     drop: Drop = [],  # noqa: B006
@@ -70,7 +70,8 @@ def fit(
 ) -> None:
     """Fit a method to a table and save the model.
 
-    Its settings are chosen by cross-validation; a classifier also learns probabilities.
+    By default it tries many members and combines the good ones. Settings are chosen by cross-validation; a classifier
+    also learns probabilities.
     """
     from gapkernel.cli.fit import fit
 

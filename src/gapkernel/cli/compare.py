@@ -26,13 +26,14 @@ from gapkernel.cli.page import page
 from gapkernel.cli.penguins import penguins
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Problem, at_most, read_problem
 from gapkernel.cli.verdict import Verdict
+from gapkernel.estimators.gap.base import Members
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
 from gapkernel.experiments.methods import COMPARED, with_probabilities
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
 from gapkernel.tables.input_errors import InputError
 
-FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "draws": 2, "repeats": 2}
+FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "draws": 1, "repeats": 2}
 QUICK: dict[str, Any] = {"fractions": (0.4,), "draws": 1, "repeats": 1}
 
 
@@ -69,7 +70,7 @@ def compare(
     verdict = Verdict(problem, results)
     choice = final_choice(verdict)
     show(verdict, console)
-    out.write_text(page(verdict, choice, data), encoding="utf-8")
+    out.write_text(page(verdict, choice, data, members_of(problem, methods)), encoding="utf-8")
     say(console, "\nThe whole story, with figures: ", (str(out), "bold"))
     return verdict
 
@@ -142,6 +143,13 @@ def final_choice(verdict: Verdict) -> Choice:
         return verdict.problem.choose(METHODS[verdict.winner], seed=0)
 
 
+def members_of(problem: Problem, methods) -> Members | None:
+    """What the estimator that chooses makes of all rows, if it was compared."""
+    if "gap" not in methods:
+        return None
+    return problem.build(METHODS["gap"], Choice({}, None)).fit(problem.X, problem.y).members_
+
+
 def show(verdict: Verdict, console: Console) -> None:
     """Show the scores and the verdict in the terminal."""
     table = Table(title=f"{verdict.measure} over {len(verdict.by_split)} held-out folds", **LOOK)
@@ -153,7 +161,7 @@ def show(verdict: Verdict, console: Console) -> None:
         table.add_row(METHODS[name].label, *verdict.cells(name), style=style)
     console.print(table)
     console.print(_curve(verdict))
-    for text in (verdict.summary, verdict.to_beat, verdict.robustness):
+    for text in (verdict.summary, verdict.worth, verdict.to_beat, verdict.robustness):
         say(console, f"\n{text}" if text else "")
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 
+from gapkernel.cli.describe import LOOK
 from gapkernel.cli.output import may_write, note, say
 from gapkernel.cli.problem import INNER_FOLDS, Problem, at_most, read_problem
+from gapkernel.estimators.gap.base import Members
 from gapkernel.experiments import METHODS
 from gapkernel.experiments.methods import FITTED, with_probabilities
 from gapkernel.experiments.store import versions
@@ -19,9 +22,7 @@ MISSING, PROBABILITY = "share_missing", "probability_"
 """What ``gapkernel predict`` calls its further columns."""
 
 
-def fit(
-    data: Path, target: str, out: Path, *, method="genrbf", task="auto", rows=5000, console=None, **reading
-) -> None:
+def fit(data: Path, target: str, out: Path, *, method="gap", task="auto", rows=5000, console=None, **reading) -> None:
     """Fit ``method`` to a file and write the model to ``out``."""
     console = console or Console()
     if method not in FITTED:
@@ -41,6 +42,8 @@ def fit(
     save(bundle(model, problem, method), out)
     settings = ", ".join(f"{name} {value}" for name, value in choice.settings.items())
     measure = "accuracy" if problem.is_classification else "R²"
+    if hasattr(model, "members_"):
+        show_members(model.members_, console)
     if choice.score is not None:
         say(
             console,
@@ -53,6 +56,17 @@ def fit(
         (str(out), "bold"),
         " is written.",
     )
+
+
+def show_members(members: Members, console: Console) -> None:
+    """Show what an estimator that chooses for itself has tried, and what it uses."""
+    table = Table(title="Members, by their out-of-fold score", **LOOK)
+    for name, side in (("member", "left"), ("weight", "right"), ("score", "right"), ("seconds", "right")):
+        table.add_column(name, justify=side)
+    for row in members:
+        weight = f"{row.weight:.0%}" if row.weight else "-"
+        table.add_row(row.member, weight, f"{row.score:.4f}", f"{row.seconds:.1f}", style="" if row.weight else "dim")
+    console.print(table)
 
 
 def check_target(target: str, classes) -> None:

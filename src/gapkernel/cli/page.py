@@ -10,6 +10,7 @@ import numpy as np
 
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS
 from gapkernel.cli.verdict import Verdict
+from gapkernel.estimators.gap.base import Members
 from gapkernel.experiments import METHODS, Choice
 from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.experiments.store import versions
@@ -21,7 +22,7 @@ from gapkernel.plots.scores import Look, curve_figure, interval_figure, predicti
 COLOURS = dict(zip((*COMPARED, "linear"), PALETTE, strict=False))
 
 
-def page(verdict: Verdict, choice: Choice, data=None) -> str:
+def page(verdict: Verdict, choice: Choice, data=None, members: Members | None = None) -> str:
     """The page as text.
 
     Parameters
@@ -31,6 +32,8 @@ def page(verdict: Verdict, choice: Choice, data=None) -> str:
         The winner with its settings.
     data : path, default=None
         The file that was compared; None for the embedded table.
+    members : Members, default=None
+        Those of the estimator that chooses, on all rows.
     """
     problem, gaps = verdict.problem, summary(verdict.problem.X)
     winner = METHODS[verdict.winner].label
@@ -41,6 +44,7 @@ def page(verdict: Verdict, choice: Choice, data=None) -> str:
         "verdict": verdict.summary,
         "to_beat": verdict.to_beat,
         "robustness": verdict.robustness,
+        "worth": verdict.worth,
         "score_note": f"{verdict.measure.capitalize()} on held-out folds: mean with its 95% interval, single folds "
         f"as pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "curve_note": f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
@@ -65,6 +69,7 @@ def page(verdict: Verdict, choice: Choice, data=None) -> str:
         "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(_value(v))}</dd>" for k, v in choice.settings.items()),
         "code": escape(code(verdict, choice)),
         "shell": _shell(verdict, data),
+        "members": _members(members),
         "notes": _notes(problem.notes),
     }
     template = Template(files("gapkernel.cli").joinpath("page.html").read_text(encoding="utf-8"))
@@ -218,6 +223,24 @@ def _shell(verdict: Verdict, data) -> str:
     fit = f'gapkernel fit {data} --target "{verdict.problem.target}" --method {verdict.winner} --out model.skops'
     predict = "gapkernel predict model.skops NEW.csv --out predictions.csv"
     return f"<pre><code>{escape(fit)}\n{escape(predict)}</code></pre>"
+
+
+def _members(members: Members | None) -> str:
+    """A section on what the estimator that chooses has tried; nothing if it was not compared."""
+    if members is None:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(row.member)}</td><td>{f'{row.weight:.0%}' if row.weight else '-'}</td>"
+        f"<td>{row.score:.4f}</td><td>{row.seconds:.1f} s</td></tr>"
+        for row in members
+    )
+    return (
+        f'<section class="card wide"><h2>What the {escape(METHODS["gap"].label)} is made of</h2>'
+        '<p class="why">The members that it tried on all rows, the best first: its share in the answers, its score on '
+        "rows it had not learned from (the higher the better), and the time that trying it took.</p>"
+        f'<div class="scroll"><table><thead><tr>{_head(("member", "weight", "score", "time"))}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>"
+    )
 
 
 def _notes(notes: list[str]) -> str:

@@ -12,6 +12,7 @@ from scipy import stats
 
 from gapkernel.cli.problem import FOLDS, Problem
 from gapkernel.experiments import METHODS
+from gapkernel.experiments.methods import SIMPLEST_FIRST
 from gapkernel.experiments.statistics import corrected_error
 
 BINS = 8
@@ -178,6 +179,22 @@ class Verdict:
         if len(tied) == len(self.scores) - 1:
             return f"{text}: within noise, and so is its lead over every other method."
         return f"{text}: within noise. As good as it is here: {', '.join(METHODS[name].label for name in tied)}."
+
+    @property
+    def worth(self) -> str:
+        """Whether the estimator that chooses is worth more than the simplest method that is as good."""
+        if "gap" not in self.scores.index:
+            return ""
+        label, own = METHODS["gap"].label, self.by_split["gap"]
+        for name in SIMPLEST_FIRST:
+            if name in self.scores.index:
+                lead = difference(own, self.by_split[name])
+                if lead.mean <= 0 or lead.is_noise:
+                    return (
+                        f"The simplest method that cannot be told from the {label} here is {METHODS[name].label}: the "
+                        f"lead is {self.points(lead.mean, lead.margin)}."
+                    )
+        return f"The {label} is better than every simpler method here, by more than noise explains."
 
     @property
     def to_beat(self) -> str:

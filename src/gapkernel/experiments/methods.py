@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sklearn.base import BaseEstimator
 
 from gapkernel.density import Marginals
+from gapkernel.estimators import GapClassifier, GapRegressor
 from gapkernel.experiments.grid import Grid
 from gapkernel.experiments.method import (
     EmptyColumns,
@@ -20,6 +21,10 @@ from gapkernel.experiments.method import (
     Setting,
 )
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
+
+
+def _gap(task: str) -> BaseEstimator:
+    return GapRegressor(random_state=0) if task == "regression" else GapClassifier(random_state=0)
 
 
 def _hist_gradient_boosting(task: str) -> BaseEstimator:
@@ -50,6 +55,7 @@ def _on_laws(name: str, short: str, kernel: Kernel, *parameters: str, **fields) 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        MadeMethod(name="gap", label="Gap estimator", short="Gap", make=_gap, ours=True),
         _on_laws("genrbf", "genRBF", GenRBF(), "gamma"),
         KernelMethod(
             name="genrbf-indicator",
@@ -99,13 +105,36 @@ METHODS: dict[str, Method] = {
 
 COMPARED = tuple(
     name
-    for name in ("genrbf", "genrbf-indicator", "rbf", "ehk", "mean_indicator", "iterative", "boosting", "xgboost")
+    for name in (
+        "gap",
+        "genrbf",
+        "genrbf-indicator",
+        "rbf",
+        "ehk",
+        "mean_indicator",
+        "iterative",
+        "boosting",
+        "xgboost",
+    )
     if name in METHODS
 )
 """Those of ``gapkernel compare``."""
 
-FITTED = ("genrbf", "genrbf-indicator", "rbf", "ehk", "linear")
-"""Those of ``gapkernel fit``."""
+FITTED = ("gap", "genrbf", "genrbf-indicator", "rbf", "ehk", "linear")
+"""Those of ``gapkernel fit``, the default first."""
+
+SIMPLEST_FIRST = (
+    "linear",
+    "mean_indicator",
+    "iterative",
+    "rbf",
+    "genrbf",
+    "ehk",
+    "genrbf-indicator",
+    "boosting",
+    "xgboost",
+)
+"""Methods that are simpler than "gap"."""
 
 
 class Choice(NamedTuple):

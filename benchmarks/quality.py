@@ -1,0 +1,275 @@
+"""How good the estimators that choose for themselves are, against what else a user would pick.
+
+Nested cross-validation on the shared tables, as they are and with 20 and 40 % of their cells removed, and the cells of
+a published study with the scores of TabPFN-3. Every finished task is in a store, so that a stopped run goes on.
+
+    python benchmarks/quality.py [--jobs 2] [--folds 3] [--report]
+"""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score, root_mean_squared_error
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+sys.path.insert(0, str(Path(__file__).parent))
+from measure import RESULTS, report
+
+import gapkernel as gk
+from gapkernel.experiments import METHODS, Store, choose, folds, friedman_nemenyi, run, table_grid, tasks_of
+from gapkernel.experiments.methods import with_probabilities
+from gapkernel.experiments.protocol import Protocol, fold_of
+
+CLASSES = (
+    "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",
+    "horse_colic_24", "house_votes", "ionosphere", "liver_disorders", "pima", "primary_tumor",
+)  # fmt: skip
+NUMBERS = ("diabetes", "servo", "water_treatment")
+TUNED = {"mean": "mean_indicator", "iterative": "iterative", "hgb": "boosting", "xgboost": "xgboost"}
+"""Rivals whose settings are chosen by cross-validation, and their names in the registry of methods."""
+FRACTIONS = (0.0, 0.2, 0.4)
+COVERAGE = 0.9
+CELLS = Path(os.environ.get("GAPKERNEL_CELLS", Path(__file__).parents[2] / "shared" / "cells"))
+
+
+def rivals():
+    """The names of the rivals that are installed."""
+    return [*TUNED, "knn", "forest", *(name for name in ("lightgbm", "catboost") if find_spec(name))]
+
+
+@cache
+def table(name):
+    """Columns and target; classes with at least ten rows."""
+    if name == "diabetes":
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        return X, y.to_numpy()
+    X, y = gk.datasets.load(name)
+    if name in NUMBERS:
+        kept = ~np.isnan(np.asarray(y, dtype=float))
+    else:
+        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        kept = counts[codes] >= 10
+    y = np.asarray(y)[kept]
+    return X[kept].reset_index(drop=True), y.astype(float) if name in NUMBERS else np.unique(y, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality(Protocol):
+    """Fits one estimator to a training fold, and scores it on the test fold."""
+
+    n_folds: int = 3
+
+    def result(self, task):
+        X, y = table(task.dataset)
+        kind = "regression" if task.dataset in NUMBERS else "classification"
+        if task.fraction:
+            X = gk.ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
+        train, test = fold_of(task, y, self.n_folds, kind)
+        here, there = X.iloc[train].reset_index(drop=True), X.iloc[test].reset_index(drop=True)
+        model = estimator(task.method, kind, here, y[train], task.split_seed).fit(here, y[train])
+        return scores(model, there, y[test], kind)
+
+
+def scores(model, X, y, kind):
+    """What a fitted model is worth on rows that it has not seen."""
+    if kind == "regression":
+        found = {"rmse": root_mean_squared_error(y, model.predict(X))}
+        if hasattr(model, "predict_interval"):
+            low, high = model.predict_interval(X, coverage=COVERAGE).T
+            found |= {"covered": float(np.mean((low <= y) & (y <= high))), "size": float(np.mean(high - low))}
+        return found
+    chances = np.clip(model.predict_proba(X), 1e-6, 1.0)
+    chances /= chances.sum(axis=1, keepdims=True)
+    found = {"accuracy": accuracy_score(y, model.classes_[chances.argmax(axis=1)])}
+    found["log_loss"] = log_loss(y, chances, labels=model.classes_)
+    if len(model.classes_) == 2:
+        found["auc"] = roc_auc_score(y, chances[:, 1])
+    if hasattr(model, "predict_set"):
+        sets = model.predict_set(X, coverage=COVERAGE)
+        held = sets[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+        found |= {"covered": float(held.mean()), "size": float(sets.sum(axis=1).mean())}
+    if hasattr(model, "members_"):
+        found["members"] = {row.member: [row.score, row.weight] for row in model.members_}
+        found["cv_score"] = model.cv_score_
+    return found
+
+
+def estimator(name, kind, X, y, seed):
+    """The estimator of a task, its settings chosen, not fitted yet."""
+    if name == "gap":
+        return gk.GapClassifier(random_state=0) if kind == "classification" else gk.GapRegressor(random_state=0)
+    if name in TUNED or name == "knn":
+        method = METHODS[TUNED[name]] if name in TUNED else _nearest()
+        cv = folds(5, seed, kind)
+        chosen = choose(method, X, y, cv, table_grid(X.shape[1]), kind)
+        model = method.build(chosen.settings, kind, any(hasattr(X[column], "cat") for column in X))
+        return model if kind == "regression" else with_probabilities(model, cv)
+    return make_pipeline(_codes(), _trees(name, kind == "classification"))
+
+
+def _nearest():
+    from gapkernel.experiments.method import FilledMethod
+
+    return FilledMethod(name="knn", label="nearest neighbours SVM", short="knn", rule="knn")
+
+
+def _codes():
+    coder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan)
+    return make_column_transformer(
+        (coder, make_column_selector(dtype_include="category")), remainder="passthrough", force_int_remainder_cols=False
+    )
+
+
+def _trees(name, classes):
+    if name == "forest":
+        return (RandomForestClassifier if classes else RandomForestRegressor)(500, random_state=0)
+    if name == "lightgbm":
+        import lightgbm
+
+        kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+        return kind(n_estimators=200, learning_rate=0.05, num_leaves=15, random_state=0, n_jobs=1, verbose=-1)
+    import catboost
+
+    kind = catboost.CatBoostClassifier if classes else catboost.CatBoostRegressor
+    return kind(verbose=False, random_seed=0, thread_count=1, allow_writing_files=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Protocol):
+    """Fits the estimator that chooses to one cell of the published study."""
+
+    def result(self, task):
+        sys.path.insert(0, str(CELLS))
+        from cells import cell
+
+        X, y, X_test, y_test, kind, _ = cell(task.dataset, task.mechanism, task.fraction, task.draw)
+        model = estimator("gap", kind, X, y, 0).fit(X, y)
+        return scores(model, X_test, y_test, kind)
+
+
+def studies(n_folds):
+    """The tables first, one fold of all before the next; then the cells."""
+    natural = [
+        task
+        for fold in range(n_folds)
+        for fraction in FRACTIONS
+        for task in tasks_of(
+            dataset=(*CLASSES, *NUMBERS),
+            method=("gap", *rivals()),
+            mechanism=["mcar" if fraction else "natural"],
+            fraction=[fraction],
+            fold=[fold],
+        )
+    ]
+    found = [Quality(n_folds=n_folds).study("quality", natural)]
+    if CELLS.is_dir():
+        cells = tasks_of(
+            dataset=("diabetes", "pima", "climate"),
+            method=["gap"],
+            mechanism=("block", "block_shift"),
+            fraction=(0.3, 0.5),
+            draw=range(5),
+        )
+        found.insert(0, Cells().study("cells", cells))
+    return found
+
+
+def write_tables(results):
+    """Mean ranks on the shared tables, coverage, and the cells beside TabPFN-3."""
+    frame = results["quality"]
+    frame = frame[frame.groupby(["dataset", "fraction", "fold"])["method"].transform("count") == len(rivals()) + 1]
+    frame = frame.assign(error=1.0 - frame["accuracy"])
+    rows, blocks = [], {}
+    for measure in ("log_loss", "error", "auc", "rmse"):
+        known = frame.dropna(subset=[measure])
+        means = known.pivot_table(index=["dataset", "fraction"], columns="method", values=measure)
+        means = -means if measure == "auc" else means
+        blocks[measure] = means.groupby("dataset").mean()  # a table is a block, whatever its gaps
+        ranks = means.rank(axis=1)
+        for fraction in (*FRACTIONS, "all"):
+            some = ranks if fraction == "all" else ranks.xs(fraction, level="fraction")
+            rows.append([measure, fraction, len(some), *(f"{some[m].mean():.2f}" for m in ("gap", *rivals()))])
+    header = ["measure", "cells removed", "conditions", *("gap", *rivals())]
+    tested = {name: friedman_nemenyi(-block) for name, block in blocks.items() if len(block) > 2}
+    notes = "Mean ranks, 1 is best. " + " ".join(
+        f"{name}: critical difference {result.critical_difference:.2f} with {len(blocks[name])} tables as blocks."
+        for name, result in tested.items()
+    )
+    report("quality", "Mean ranks on the shared tables", header, rows, notes)
+    covered = frame[frame["method"] == "gap"].groupby(["dataset", "fraction"])[["covered", "size", "seconds"]].mean()
+    lines = [
+        [*map(str, index), f"{line.covered:.3f}", f"{line['size']:.3g}", f"{line.seconds:.1f}"]
+        for index, line in covered.iterrows()
+    ]
+    title = (
+        f"Coverage of sets and intervals at {COVERAGE:.0%}, their size, and processor seconds of a fit and its answers"
+    )
+    report("quality_coverage", title, ["table", "cells removed", "covered", "size", "seconds"], lines)
+    if "cells" in results and len(results["cells"]):
+        write_cells(results["cells"])
+    _draw(tested)
+
+
+def write_cells(frame):
+    """The cells beside the published scores, seed by seed."""
+    published = pd.read_csv(CELLS / "published.csv")
+    rows = []
+    for (name, mechanism, rate), mine in frame.groupby(["dataset", "mechanism", "fraction"]):
+        measures = ("rmse",) if name == "diabetes" else ("auc", "logloss")
+        for measure in measures:
+            ours = mine.set_index("draw")[{"logloss": "log_loss"}.get(measure, measure)].sort_index()
+            same = published[
+                (published.dataset == name) & (published.mechanism == mechanism) & (published.rate == rate)
+            ]
+            line = [name, mechanism, rate, measure, len(ours), f"{ours.mean():.4f}"]
+            for rival in ("tabpfn3", "catboost"):
+                theirs = same[(same.method == rival) & (same.metric == measure)].set_index("seed")["value"]
+                theirs = theirs.reindex(ours.index)
+                better = (ours > theirs) if measure == "auc" else (ours < theirs)
+                line += [f"{theirs.mean():.4f}", f"{int(better.sum())} of {len(ours)}"]
+            rows.append(line)
+    header = ["table", "gaps", "rate", "measure", "seeds", "gap", "TabPFN-3", "better in", "CatBoost", "better in"]
+    report("quality_cells", "The cells of a published study", header, rows)
+
+
+def _draw(tested):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(len(tested), 1, figsize=(8, 2.6 * len(tested)))
+    for ax, (name, result) in zip(np.atleast_1d(axes), tested.items(), strict=True):
+        gk.plots.CriticalDifferenceDisplay(result=result).plot(ax=ax)
+        ax.set_title(name)
+    figure.tight_layout()
+    figure.savefig(RESULTS / "quality.png", dpi=120)
+
+
+def run_all(n_jobs=2, n_folds=3, only_report=False):
+    """Do what is not done yet, and write the tables."""
+    with Store(RESULTS / "quality.sqlite") as store:
+        results = {}
+        for study in studies(n_folds):
+            if only_report:
+                results[study.name] = store.frame(study.name)
+            else:
+                results[study.name] = run(study, store, n_jobs=n_jobs, progress=True)
+    write_tables(results)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--report", action="store_true")
+    options = parser.parse_args()
+    run_all(options.jobs, options.folds, options.report)
