@@ -213,7 +213,7 @@ def write_tables(results):
         for index, line in covered.iterrows()
     ]
     title = (
-        f"Coverage of sets and intervals at {COVERAGE:.0%}, their size, and processor seconds of a fit and its answers"
+        f"Coverage of sets and intervals at {COVERAGE:.0%}, their size, and processor seconds"
     )
     report("quality_coverage", title, ["table", "cells removed", "covered", "size", "seconds"], lines)
     if "cells" in results and len(results["cells"]):
