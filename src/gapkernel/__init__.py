@@ -1,16 +1,8 @@
 """Kernel machines that learn from data with gaps, at fit and at predict, without an imputation step."""
 
-from gapkernel import (
-    datasets,
-    density,
-    experiments,
-    imputation,
-    inspection,
-    kernels,
-    missingness,
-    persistence,
-    plots,
-)
+from importlib import import_module
+
+from gapkernel import datasets, density, imputation, inspection, kernels, missingness, persistence
 from gapkernel.compute.runtime.config import config_context, get_config, set_config
 from gapkernel.estimators import (
     SVC,
@@ -79,3 +71,10 @@ __all__ = [
     "plots",
     "set_config",
 ]
+
+
+def __getattr__(name):
+    """Load the rooms that few programs need when they are asked for."""
+    if name in ("experiments", "plots"):
+        return import_module(f"gapkernel.{name}")
+    raise AttributeError(f"module 'gapkernel' has no attribute {name!r}")

@@ -61,8 +61,9 @@ def fit(data: Path, target: str, out: Path, *, method="gap", task="auto", rows=5
 def show_members(members: Members, console: Console) -> None:
     """Show what an estimator that chooses for itself has tried, and what it uses."""
     table = Table(title="Members, by their out-of-fold score", **LOOK)
-    for name, side in (("member", "left"), ("weight", "right"), ("score", "right"), ("seconds", "right")):
-        table.add_column(name, justify=side)
+    table.add_column("member")
+    for name in ("weight", "score", "seconds"):
+        table.add_column(name, justify="right")
     for row in members:
         weight = f"{row.weight:.0%}" if row.weight else "-"
         table.add_row(row.member, weight, f"{row.score:.4f}", f"{row.seconds:.1f}", style="" if row.weight else "dim")

@@ -21,10 +21,9 @@ from sklearn import config_context as sklearn_context
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
-from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.kernels import Kernel
@@ -169,7 +168,7 @@ class Search:
         """What ``judge`` finds about each candidate, one list for each split."""
         chosen = [self._candidate(settings) for settings in candidates]
         self._prepare(chosen, self.folds)
-        with threadpool_limits(1, "blas"), config_context(n_threads=1):  # one split at a time, all threads inside it
+        with one_blas_thread(), config_context(n_threads=1):  # one split at a time, all threads inside it
             return run_tasks(lambda fold: self._judged(fold, chosen, judge), self.folds, "Choosing the settings")
 
     def laws(self, settings: Settings) -> Laws:
@@ -224,7 +223,7 @@ class Search:
                 return Shared(density, rows, new_rows)
 
         # many small problems side by side: threads inside each would only wait
-        with threadpool_limits(1, "blas"), config_context(n_threads=self.n_threads):
+        with one_blas_thread(), config_context(n_threads=self.n_threads):
             for (fold, key), shared in zip(tasks, run_tasks(fitted, tasks, "Fitting the densities"), strict=True):
                 fold.shared[key] = shared
 

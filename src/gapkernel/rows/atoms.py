@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws.row_points import RowPoints
 from gapkernel.compute.draws.streams import row_keys
-from gapkernel.compute.linalg.blocks import starts_of
+from gapkernel.compute.linalg.blocks import places_of, starts_of
 from gapkernel.rows.base import Rows, row_indices
 
 
@@ -106,9 +106,8 @@ class AtomRows(Rows):
 
     def take(self, indices) -> AtomRows:
         kept = np.arange(len(self))[row_indices(indices)]
-        counts = self.counts[kept]
-        places = np.repeat(self.starts[kept] - starts_of(counts)[:-1], counts) + np.arange(counts.sum())
-        return AtomRows(self.values[places], self.log_weight[places], counts)
+        places = places_of(self.starts, kept)
+        return AtomRows(self.values[places], self.log_weight[places], self.counts[kept])
 
     def columns(self, indices) -> AtomRows:
         return self._with(np.ascontiguousarray(self.values[:, np.asarray(indices)]))

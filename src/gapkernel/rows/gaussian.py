@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws.row_points import normal_draws
-from gapkernel.compute.linalg.blocks import flat, root_of, scale_blocks, starts_of
+from gapkernel.compute.linalg.blocks import flat, places_of, root_of, scale_blocks, starts_of
 from gapkernel.compute.linalg.quadratic import quadratic_forms
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import row_indices
@@ -100,8 +100,7 @@ class GaussianRows(PatternRows):
     def take(self, indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
         means, pattern, kept = self._taken(row_indices(indices))
-        starts = self.block_start
-        covariance = flat(self.covariance[starts[k] : starts[k + 1]] for k in kept)
+        covariance = self.covariance[places_of(self.block_start, kept)]
         return GaussianRows(means, pattern, self.gaps[kept], covariance)
 
     def columns(self, indices) -> GaussianRows:

@@ -16,11 +16,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
-from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 from gapkernel.tables.batches import Batches
 from gapkernel.tables.frames import join_rows, take_rows
 from gapkernel.tables.table import Table
@@ -114,7 +113,7 @@ class HeldTable(TableInParts):
         def group_sum(starts):
             return reduce(add, (function(self.whole.take(slice(i, i + PART_ROWS))) for i in map(int, starts)))
 
-        with threadpool_limits(1, "blas") if thread_count() > 1 else nullcontext():  # the parts use the cores
+        with one_blas_thread() if thread_count() > 1 else nullcontext():  # the parts use the cores
             return reduce(add, run_tasks(group_sum, groups, description))
 
 

@@ -11,6 +11,12 @@ def starts_of(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
+def places_of(starts: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Where the entries of some things lie among those of all, one thing after another; ``starts`` as `starts_of`."""
+    sizes = starts[kept + 1] - starts[kept]
+    return np.repeat(starts[kept] - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
 def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:
     """Matrices written one after another."""
     pieces = [np.ravel(block) for block in blocks]

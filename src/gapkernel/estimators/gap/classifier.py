@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_class_weight
@@ -190,7 +189,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
 
     @property
     def _trees(self) -> dict[str, Any]:
-        boosting = HistGradientBoostingClassifier
+        from sklearn.ensemble import HistGradientBoostingClassifier as boosting  # slow to import
+
         return {
             "trees": boosting(random_state=0),
             "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),

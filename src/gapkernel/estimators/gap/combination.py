@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
-from sklearn.linear_model import LogisticRegression
 
 SHRINKAGE = 0.5
 """How far the weights with the smallest out-of-fold loss are moved to equal ones."""
@@ -43,6 +42,8 @@ class ToProbabilities:
 
 def sigmoid(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
     """A logistic regression on decision values (Platt's method), slightly shrunk."""
+    from sklearn.linear_model import LogisticRegression  # slow to import
+
     unit = scores.std(axis=0)
     unit = np.where(unit > 0, unit, 1.0)
     model = LogisticRegression(C=10.0, max_iter=500).fit(scores / unit, y, sample_weight=weight)

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
@@ -153,7 +152,8 @@ class GapRegressor(RegressorMixin, GapEstimator):
 
     @property
     def _trees(self) -> dict[str, Any]:
-        boosting = HistGradientBoostingRegressor
+        from sklearn.ensemble import HistGradientBoostingRegressor as boosting  # slow to import
+
         return {
             "trees": boosting(random_state=0),
             "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
