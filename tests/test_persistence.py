@@ -48,6 +48,8 @@ MODELS = [
     (TransformedTargetRegressor(gk.SVR(kernel="ehk"), transformer=StandardScaler()), FRAME, NUMBERS),
     (make_pipeline(StandardScaler(), gk.SVC(kernel="rbf")), X, CLASSES),
     (gk.GaussianProcessRegressor(optimizer=None), X, NUMBERS),  # these targets have no noise to find
+    (gk.GapClassifier(random_state=0), FRAME, CLASSES),
+    (gk.GapRegressor(random_state=0), FRAME, NUMBERS),
     (gk.density.Gaussian(), X, None),
     (gk.density.Marginals(), FRAME, None),
     (gk.density.JointGaussian(), FRAME, None),

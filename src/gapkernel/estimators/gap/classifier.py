@@ -42,7 +42,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     ----------
     members : "auto" or list, default="auto"
         Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
-        classifiers of scikit-learn that take NaN, which see standardised numbers and the codes of categories.
+        classifiers of scikit-learn that take NaN, which see standardised numbers and one-hot codes of categories.
     scoring : str or callable, default="log_loss"
         What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. The weights of
         the members are always those of the highest likelihood.

@@ -241,7 +241,7 @@ class FourierMember(Member):
 
 @dataclass(frozen=True)
 class EstimatorMember(Member):
-    """An estimator that takes NaN, on the numbers and the codes of the categories.
+    """An estimator that takes NaN, on the numbers and the one-hot codes of the categories.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class EstimatorMember(Member):
 
 
 class OnCodes(BaseEstimator):
-    """An estimator on the cells of a table; a column without a value at fit is a column of zeros.
+    """An estimator on standardised numbers and one-hot codes; a column without a value at fit is a column of zeros.
 
     Parameters
     ----------
@@ -280,12 +280,11 @@ class OnCodes(BaseEstimator):
         self.estimator = estimator
 
     def fit(self, table: Table, y, weight=None) -> OnCodes:
-        """Fit a clone of the estimator; one that has ``categorical_features`` is told which columns hold categories."""
-        self.empty_ = table.missing.all(axis=0)
+        """Fit a clone of the estimator."""
+        codes = table.one_hot()
+        self.empty_ = np.isnan(codes).all(axis=0)
         self.model_ = clone(self.estimator)
-        if "categorical_features" in self.model_.get_params(deep=False) and table.schema.categorical.any():
-            self.model_.set_params(categorical_features=table.schema.categorical & ~self.empty_)
-        self.model_.fit(self._cells(table), y, **_weighted(self.model_, weight))
+        self.model_.fit(np.where(self.empty_, 0.0, codes), y, **_weighted(self.model_, weight))
         return self
 
     @property
@@ -306,7 +305,7 @@ class OnCodes(BaseEstimator):
         return self.model_.decision_function(self._cells(table))
 
     def _cells(self, table: Table) -> np.ndarray:
-        return np.where(self.empty_, 0.0, table.values)
+        return np.where(self.empty_, 0.0, table.one_hot())
 
 
 def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:

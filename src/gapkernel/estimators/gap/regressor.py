@@ -32,7 +32,7 @@ class GapRegressor(RegressorMixin, GapEstimator):
     ----------
     members : "auto" or list, default="auto"
         Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
-        regressors of scikit-learn that take NaN, which see standardised numbers and the codes of categories.
+        regressors of scikit-learn that take NaN, which see standardised numbers and one-hot codes of categories.
     scoring : str or callable, default="neg_root_mean_squared_error"
         What the settings of members are chosen by: a name or scorer of scikit-learn. The weights of the members are
         always those of the smallest squared error.
