@@ -50,6 +50,8 @@ MODELS = [
     (gk.GaussianProcessRegressor(optimizer=None), X, NUMBERS),  # these targets have no noise to find
     (gk.GapClassifier(random_state=0), FRAME, CLASSES),
     (gk.GapRegressor(random_state=0), FRAME, NUMBERS),
+    (gk.GapClassifier(members=["trees", "trees, small"], random_state=0), FRAME, CLASSES),
+    (gk.GapRegressor(members=["trees, small", "fourier"], random_state=0), FRAME, NUMBERS),
     (gk.density.Gaussian(), X, None),
     (gk.density.Marginals(), FRAME, None),
     (gk.density.JointGaussian(), FRAME, None),

@@ -224,7 +224,14 @@ def test_a_row_with_a_name_is_called_by_its_place(folder):
         prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
 
 
-@pytest.mark.parametrize("method", ["genrbf", "ehk"])
+def test_fit_shows_the_members_of_what_it_fits_by_default(folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Members, by their out-of-fold score" in told
+    assert "process, shrunk" in told
+
+
+@pytest.mark.parametrize("method", ["gap", "genrbf", "ehk"])
 def test_fit_and_predict(method, folder, capsys):
     assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", method) == 0
     assert command("predict", "model.skops", "good.csv", "-o", "all.csv") == 0
@@ -260,7 +267,7 @@ def test_a_regression_and_its_notes(folder, capsys):
     frame["value"] = 3 * frame["weight"] + 100
     frame.loc[:4, "value"] = np.nan
     frame.assign(id=range(60), blank=None).to_csv("good.csv", index=False)
-    assert command("fit", "good.csv", "-t", "value", "-o", "model.skops") == 0
+    assert command("fit", "good.csv", "-t", "value", "-o", "model.skops", "-m", "genrbf") == 0
     told = " ".join(capsys.readouterr().out.split())
     for note in ("5 rows without a value", "'id' looks like a row number", "No value at all in 'blank'", "R²"):
         assert note in told

@@ -15,10 +15,11 @@ from scipy import stats
 
 from gapkernel.cli import problem as problems
 from gapkernel.cli.compare import FULL, compare, compare_study, final_choice
-from gapkernel.cli.page import code
+from gapkernel.cli.page import code, page
 from gapkernel.cli.penguins import penguins
 from gapkernel.cli.problem import at_most, problem_of
 from gapkernel.cli.verdict import Verdict, difference, margin
+from gapkernel.estimators.gap.base import MemberRow, Members
 from gapkernel.experiments import METHODS, Grid, paired_test
 from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.tables.input_errors import InputError
@@ -72,6 +73,35 @@ def pages(folder):
         )
         quiet.file.close()
     return made
+
+
+def verdict_of(**scores):
+    """A verdict on ten folds in which each method scores around a number, with noise of its own."""
+    random = np.random.default_rng(0)
+    lines = [
+        {"method": name, "fraction": 0.0, "repeat": 0, "fold": fold, "score": mean + 0.01 * random.standard_normal()}
+        for name, mean in scores.items()
+        for fold in range(10)
+    ]
+    seconds = {"log_loss": 0.5, "tune_seconds": 0.0, "fit_seconds": 0.0}
+    return Verdict(problem("class"), pd.DataFrame(lines).assign(**seconds))
+
+
+def test_the_estimator_that_chooses_is_measured_against_the_simplest_as_good():
+    tied = verdict_of(gap=0.9, genrbf=0.9, mean_indicator=0.7)
+    assert "The simplest method that cannot be told from the Gap estimator here is genRBF SVM" in tied.worth
+    ahead = verdict_of(gap=0.9, genrbf=0.7, mean_indicator=0.7)
+    assert "better than every simpler method" in ahead.worth
+    assert verdict_of(genrbf=0.9, mean_indicator=0.7).worth == ""
+
+
+def test_the_page_shows_the_members(pages):
+    rows = Members([MemberRow("process <1>", {}, -0.41, 0.75, 1.2), MemberRow("trees", {}, -0.6, 0.0, 0.3)])
+    verdict, _ = pages["class"]
+    shown = page(verdict, final_choice(verdict), members=rows)
+    assert "What the Gap estimator is made of" in shown
+    assert "process &lt;1&gt;</td><td>75%</td>" in shown
+    assert "What the Gap estimator is made of" not in page(verdict, final_choice(verdict))
 
 
 def test_every_method_sees_the_same_folds_and_gaps():
