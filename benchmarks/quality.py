@@ -212,9 +212,7 @@ def write_tables(results):
         [*map(str, index), f"{line.covered:.3f}", f"{line['size']:.3g}", f"{line.seconds:.1f}"]
         for index, line in covered.iterrows()
     ]
-    title = (
-        f"Coverage of sets and intervals at {COVERAGE:.0%}, their size, and processor seconds"
-    )
+    title = f"Coverage of sets and intervals at {COVERAGE:.0%}, their size, and processor seconds"
     report("quality_coverage", title, ["table", "cells removed", "covered", "size", "seconds"], lines)
     if "cells" in results and len(results["cells"]):
         write_cells(results["cells"])

@@ -14,6 +14,7 @@ BENCHMARKS = (
     "ehk_nested",
     "mixed_rules",
     "process_cost",
+    "gap_cost",
     "process",
     "cccp",
     "model_selection",
