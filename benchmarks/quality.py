@@ -126,9 +126,7 @@ def _nearest():
 
 def _codes():
     coder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan)
-    return make_column_transformer(
-        (coder, make_column_selector(dtype_include="category")), remainder="passthrough", force_int_remainder_cols=False
-    )
+    return make_column_transformer((coder, make_column_selector(dtype_include="category")), remainder="passthrough")
 
 
 def _trees(name, classes):
