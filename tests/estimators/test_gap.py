@@ -13,6 +13,7 @@ from sklearn.metrics import log_loss
 from strategies import punch
 
 import gapkernel as gk
+from gapkernel.estimators.gap import members
 from gapkernel.estimators.gap.columns import code_columns, preparation
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
 from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
@@ -197,7 +198,7 @@ def test_many_rows_change_to_random_features():
     ("options", "message"),
     [
         ({"members": []}, "members is empty"),
-        ({"members": ["forest"]}, "there is no member 'forest'. The members are process"),
+        ({"members": ["forest"]}, "there is no member 'forest'. The members are 'process'"),
         ({"members": [LinearRegression()]}, "neither the name of a member nor a classifier"),
         ({"time_limit": -1.0}, "'time_limit' parameter of GapClassifier must be"),
         ({"cv": [([0], [1])]}, "cv must test every row once"),
@@ -211,12 +212,54 @@ def test_bad_parameters_are_named(options, message):
     assert not hasattr(model, "fitted_")
 
 
+def test_a_range_of_numbers_is_learned_from():
+    time = np.arange(100.0)
+    model = gk.GapRegressor(members=["process"], random_state=0).fit(time[:, None], np.sin(time / 15))
+    assert model.score(time[:, None], np.sin(time / 15)) > 0.99
+
+
+def test_equal_weights_are_no_weights():
+    X, y = problem(n=60)
+    plain, heavy = (
+        gk.GapClassifier(members=FEW, random_state=0).fit(X, y, sample_weight=w) for w in (None, np.full(60, 20.0))
+    )
+    assert_allclose(plain.predict_proba(X), heavy.predict_proba(X), atol=1e-6)
+
+
+def test_no_probability_is_zero_that_rows_cannot_prove():
+    random = np.random.default_rng(0)
+    kind = random.choice(["u", "v"], 60)
+    X = pd.DataFrame({"kind": pd.Categorical(kind), "x": random.standard_normal(60)})
+    model = gk.GapClassifier(members=["trees", "genrbf"], random_state=0).fit(X, kind == "v")
+    assert model.predict_proba(X.assign(kind=None)).min() > 1e-3
+
+
+def test_many_ordered_levels_keep_their_order():
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 30, 300)
+    levels = [f"{k:02d}" for k in range(30)]
+    X = pd.DataFrame({"grade": pd.Categorical(np.array(levels)[codes], categories=levels, ordered=True)})
+    model = gk.GapRegressor(members=["genrbf"], random_state=0).fit(X, codes.astype(float))
+    assert model.score(X, codes) > 0.99
+
+
+def test_length_scales_of_columns_stay_with_many_rows(monkeypatch):
+    monkeypatch.setattr(members, "SEARCH_ROWS", 60)
+    random = np.random.default_rng(0)
+    X = random.standard_normal((90, 3))
+    for model, y in ((gk.GapRegressor, np.sin(3 * X[:, 0])), (gk.GapClassifier, (X[:, 0] > 0).astype(int))):
+        fitted = model(members=["process, shrunk"], random_state=0).fit(X, y).fitted_[0].estimator
+        assert np.shape(np.ravel(fitted.length_scale_)) == (3,)
+        assert fitted.optimizer is None
+
+
 def test_odd_columns_are_left_out_and_said():
     X, y = problem(n=60)
     X = X.assign(empty=np.nan, same=1.0, number=np.arange(60.0), label=[f"row {k}" for k in range(60)])
     model = gk.GapClassifier(members=FEW, random_state=0).fit(X, y)
     left_out = {column.name: column.reason for column in model.columns_ if column.kind == "left out"}
-    assert set(left_out) == {"empty", "same", "number", "label"}
+    assert set(left_out) == {"empty", "same", "label"}
+    assert "a row number?" in {column.name: column.reason for column in model.columns_}["number"]
     assert "identifier" in left_out["label"]
     assert np.isfinite(model.predict_proba(X)).all()
 

@@ -102,7 +102,8 @@ class CompareTask(Protocol):
         answer["score"] = accuracy_score(y[test], guess)
         answer["balanced_accuracy"] = balanced_accuracy_score(y[test], guess)
         if not task.fraction:
-            sure = with_probabilities(estimator, problem.folds(INNER_FOLDS, task.split_seed)).fit(here, y[train])
+            sure = with_probabilities(estimator, problem.folds(INNER_FOLDS, task.split_seed))
+            sure = estimator if sure is estimator else sure.fit(here, y[train])
             chances = sure.predict_proba(there)
             answer |= {"log_loss": log_loss(y[test], chances, labels=sure.classes_), "answers": chances.tolist()}
         return answer

@@ -44,6 +44,8 @@ def fit(data: Path, target: str, out: Path, *, method="gap", task="auto", rows=5
     measure = "accuracy" if problem.is_classification else "R²"
     if hasattr(model, "members_"):
         show_members(model.members_, console)
+        score = f"log loss {-model.cv_score_:.3f}" if problem.is_classification else f"RMSE {-model.cv_score_:.4g}"
+        say(console, f"Together: {score} on rows they had not learned from, which is a little optimistic.")
     if choice.score is not None:
         say(
             console,

@@ -189,6 +189,9 @@ class Verdict:
         for name in SIMPLEST_FIRST:
             if name in self.scores.index:
                 lead = difference(own, self.by_split[name])
+                if lead.mean < -lead.margin:
+                    simpler = METHODS[name].label
+                    return f"{simpler} is simpler than the {label} and better here, by more than noise explains."
                 if lead.mean <= 0 or lead.is_noise:
                     return (
                         f"The simplest method that cannot be told from the {label} here is {METHODS[name].label}: the "

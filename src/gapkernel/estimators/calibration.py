@@ -90,7 +90,7 @@ class ConformalIntervals(AnswersInParts):
 
         The prediction plus and minus a quantile of the errors on left-out rows that miss about as many cells, so all
         rows of such a group have intervals of the same width (a Gaussian process takes the quantile in units of its
-        deviation). Fit with ``conformal=True`` for it.
+        deviation). An estimator with a parameter ``conformal`` must be fitted with it.
 
         Parameters
         ----------

@@ -149,11 +149,9 @@ class Search:
         -------
         scores : ndarray of shape (n_splits, n_candidates)
         """
-        weighted = _takes_weights(scorer)
 
         def judge(model, X, y, weight):
-            options = {"sample_weight": weight} if weighted and weight is not None else {}
-            return float(scorer(model, X, y, **options))
+            return float(scorer(model, X, y, **weights_for(scorer, weight)))
 
         return np.array(self.results(candidates, judge))
 
@@ -306,8 +304,10 @@ def _part(weight: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if weight is None else weight[rows]
 
 
-def _takes_weights(scorer) -> bool:
-    """Whether scores can be weighted, by the rule of `GridSearchCV`."""
+def weights_for(scorer, weight: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Weights for a scorer that takes them, by the rule of `GridSearchCV`."""
     if hasattr(scorer, "_accept_sample_weight"):
-        return scorer._accept_sample_weight()
-    return "sample_weight" in signature(scorer).parameters
+        takes = scorer._accept_sample_weight()
+    else:
+        takes = "sample_weight" in signature(scorer).parameters
+    return {"sample_weight": weight} if takes and weight is not None else {}

@@ -17,8 +17,8 @@ from gapkernel.tables.batches import Batches
 from gapkernel.tables.table_in_parts import HeldTable, Part, StreamedTable, TableInParts
 
 ROW_VERBS = (
-    "predict", "predict_interval", "predict_proba", "predict_log_proba", "decision_function", "score_samples",
-    "transform",
+    "predict", "predict_interval", "predict_set", "predict_proba", "predict_log_proba", "decision_function",
+    "score_samples", "transform",
 )  # fmt: skip
 
 

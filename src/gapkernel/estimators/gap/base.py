@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -114,6 +114,7 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
     time_limit: float | None = None
     categorical_features: Any = "from_dtype"
     random_state: Any = None
+    calibration_: Any = field(init=False)
 
     _parameter_constraints: ClassVar[dict] = {
         "members": [StrOptions({"auto"}), list, tuple],
@@ -128,8 +129,9 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         """Fit to checked data: ``y`` holds the places of the classes, or standardised numbers."""
         began, seed = time.monotonic(), int(check_random_state(self.random_state).randint(2**31 - 1))
         members, splits = self._members_of(len(table)), self._splits(table, y, seed)
+        by_evidence = any(isinstance(member, ProcessMember) for member in members)
         with threadpool_limits(1), _quietly():  # members run side by side; the number of threads changes no result
-            preparation, problem = _problem(table, y, weight, splits, seed, labels, units)
+            preparation, problem = _problem(table, y, weight, splits, seed, labels, units, by_evidence)
             tried = self._tried(members, problem, began)
             weights = self._weights([outcome.answers for outcome in tried], problem)
             fitted = [_fitted(tried[k], problem) for k in np.flatnonzero(weights)]
@@ -160,7 +162,8 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         known |= {name: EstimatorMember(name, trees) for name, trees in self._trees.items()}
         if isinstance(given, str):
             if given not in known:
-                raise ValueError(f"members: there is no member {given!r}. The members are {', '.join(known)}.")
+                names = ", ".join(map(repr, known))
+                raise ValueError(f"members: there is no member {given!r}. The members are {names}.")
             return known[given]
         wanted = is_classifier if is_classifier(self) else is_regressor
         if not hasattr(given, "fit") or not wanted(given):
@@ -212,8 +215,18 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
 
-    def _gaps(self, X) -> np.ndarray:
-        """Where new rows have gaps."""
+    def gaps(self, X) -> np.ndarray:
+        """Where new rows have gaps; a level that was never seen is one.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        gaps : ndarray of shape (n_samples, n_features), bool
+        """
+        check_is_fitted(self, "fitted_")
         return read_table(self, X, reset=False, schema=self.schema_).missing
 
     @property
@@ -238,8 +251,8 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         """What out-of-fold answers say about the errors to expect."""
 
 
-def _problem(table, y, weight, splits, seed, labels, units) -> tuple[Preparation, Problem]:
-    """The table in the coding that explains ``y`` better: whole numbers as numbers, or as categories."""
+def _problem(table, y, weight, splits, seed, labels, units, by_evidence) -> tuple[Preparation, Problem]:
+    """The table in the coding that explains ``y`` better: whole numbers as numbers, or, by evidence, as categories."""
 
     n_classes = 0 if labels is None else len(labels)
 
@@ -251,7 +264,7 @@ def _problem(table, y, weight, splits, seed, labels, units) -> tuple[Preparation
         return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, units)
 
     plain, codes = made(np.zeros(table.shape[1], bool)), code_columns(table)
-    if not codes.any():
+    if not (codes.any() and by_evidence):
         return plain
     coded = made(codes)
     return coded if process_evidence(coded[1]) > process_evidence(plain[1]) + LEAST_GAIN else plain
@@ -264,7 +277,7 @@ def left_in(table: Table, y: np.ndarray, weight: np.ndarray | None) -> tuple[Tab
     kept = np.flatnonzero(weight)
     if not len(kept):
         raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-    return table[kept], y[kept], weight[kept]
+    return table[kept], y[kept], weight[kept] / weight[kept].mean()  # only their ratios count
 
 
 def _fitted(outcome: Outcome, problem: Problem) -> FittedMember:

@@ -25,6 +25,7 @@ from gapkernel.estimators.gap.combination import (
     tempered,
 )
 from gapkernel.estimators.gap.problem import Problem, as_scores
+from gapkernel.estimators.search import weights_for
 from gapkernel.tables import read_classes, read_labelled, read_weight
 
 
@@ -132,7 +133,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         classes, codes = read_classes(y)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=classes, y=y)[codes]
-            weight = by_class if weight is None else weight * by_class
+            table, codes, weight = left_in(table, codes, by_class if weight is None else weight * by_class)
         self._fit(table, codes, weight, labels=classes)
         self.classes_ = classes
         return self
@@ -184,7 +185,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         """
         coverage = checked_coverage(coverage)
         check_is_fitted(self, "calibration_")
-        highest = self.calibration_.half_widths(self._gaps(X), coverage)
+        highest = self.calibration_.half_widths(self.gaps(X), coverage)
         return 1.0 - self._average(X) <= highest[:, None]
 
     @property
@@ -205,7 +206,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         if self.scoring == "log_loss":
             return -log_loss(answers, problem.y, problem.weight)
         labels = problem.labels[problem.y]  # type: ignore[index]
-        return float(check_scoring(Told(), self.scoring)(Told(problem.labels, answers), problem.table.values, labels))
+        scorer, told = check_scoring(Told(), self.scoring), Told(problem.labels, answers)
+        return float(scorer(told, problem.table.values, labels, **weights_for(scorer, problem.weight)))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
         chances = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])

@@ -94,7 +94,7 @@ def preparation(table: Table, codes: np.ndarray) -> Preparation:
     columns, values, levels = [], [], []
     for k, name in enumerate(names):
         seen = table.values[~np.isnan(table.values[:, k]), k]
-        found = _decided(seen, schema.levels[k], bool(codes[k]), len(seen) < len(table))
+        found = _decided(seen, schema.levels[k], bool(schema.ordered[k]), bool(codes[k]), len(seen) < len(table))
         columns.append(Column(str(name), *found[:2]))
         values.append(found[2])
         levels.append(found[3])
@@ -118,7 +118,7 @@ def preparation(table: Table, codes: np.ndarray) -> Preparation:
     )
 
 
-def _decided(seen: np.ndarray, levels: tuple | None, codes: bool, gaps: bool):
+def _decided(seen: np.ndarray, levels: tuple | None, ordered: bool, codes: bool, gaps: bool):
     """Kind, reason, places of the values among the levels, and the levels."""
     distinct, counts = np.unique(seen, return_counts=True)
     if not len(distinct):
@@ -129,16 +129,15 @@ def _decided(seen: np.ndarray, levels: tuple | None, codes: bool, gaps: bool):
         return "category", "one value, and gaps", {float(distinct[0]): 0}, ("the value",)
     labels = [str(levels[int(v)]) if levels is not None else f"{v:g}" for v in distinct]
     if levels is None and not codes:
-        if _is_count(distinct, len(seen)):
-            return "left out", "an identifier: every number of a range once", None, None
-        return "number", "numbers", None, None
+        reason = "every number of a range once: a row number?" if _is_count(distinct, len(seen)) else "numbers"
+        return "number", reason, None, None
     if levels is None:
         reason = f"whole numbers with {len(distinct)} values: a category explains y better"
     elif len(distinct) > MANY_LEVELS and len(distinct) > IDENTIFYING * len(seen) and len(seen) >= FEW_ROWS:
         return "left out", f"an identifier: {len(distinct)} levels in {len(seen)} rows", None, None
     else:
         reason = f"{len(distinct)} levels"
-    if len(distinct) <= MANY_LEVELS:
+    if len(distinct) <= MANY_LEVELS or ordered:  # ordered levels are one column, however many
         return "category", reason, {float(v): place for place, v in enumerate(distinct)}, tuple(labels)
     kept = np.sort(np.argsort(-counts, kind="stable")[: MANY_LEVELS - 1])
     places = dict.fromkeys(distinct.tolist(), len(kept))

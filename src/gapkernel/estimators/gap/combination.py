@@ -18,6 +18,12 @@ CLEARLY = 2.5
 STEPS = 200
 """Steps of the iteration for the weights of a mixture."""
 
+DOUBT = 0.2
+"""Rows' worth of even odds in every probability."""
+
+POWER_DEVIATION = 0.3
+"""Prior deviation of the logarithm of the power by which probabilities are made more or less sure."""
+
 SMALLEST = 1e-9
 """Probabilities are kept this far from 0, so that no single row decides."""
 
@@ -30,14 +36,18 @@ class ToProbabilities:
     ----------
     slope : ndarray of shape (n_scores, n_classes)
     intercept : ndarray of shape (n_classes,)
+    doubt : float
+        The share of even odds that is mixed in: n rows cannot tell that something never happens.
     """
 
     slope: np.ndarray
     intercept: np.ndarray
+    doubt: float
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, (n, n_classes)."""
-        return softmax(scores @ self.slope + self.intercept, axis=1)
+        chances = softmax(scores @ self.slope + self.intercept, axis=1)
+        return (1.0 - self.doubt) * chances + self.doubt / len(self.intercept)
 
 
 def sigmoid(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
@@ -49,19 +59,21 @@ def sigmoid(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToP
     model = LogisticRegression(C=10.0, max_iter=500).fit(scores / unit, y, sample_weight=weight)
     if len(model.classes_) == 2:
         slope, intercept = model.coef_[0][:, None], model.intercept_
-        return ToProbabilities(np.hstack([0.0 * slope, slope]) / unit[:, None], np.array([0.0, intercept[0]]))
-    return ToProbabilities(model.coef_.T / unit[:, None], model.intercept_)
+        slopes = np.hstack([0.0 * slope, slope]) / unit[:, None]
+        return ToProbabilities(slopes, np.array([0.0, intercept[0]]), DOUBT / len(y))
+    return ToProbabilities(model.coef_.T / unit[:, None], model.intercept_, DOUBT / len(y))
 
 
 def tempered(log_probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
-    """One power for all probabilities, which makes them as sure as they may be."""
+    """One power for all probabilities, which makes them as sure as they may be; 1 unless the rows say otherwise."""
 
     def loss(log_power: float) -> float:
-        return log_loss(np.exp(log_softmax(np.exp(log_power) * log_probabilities, axis=1)), y, weight)
+        chances = np.exp(log_softmax(np.exp(log_power) * log_probabilities, axis=1))
+        return log_loss(chances, y, weight) + 0.5 * (log_power / POWER_DEVIATION) ** 2 / len(y)
 
     power = np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x)
     n_classes = log_probabilities.shape[1]
-    return ToProbabilities(power * np.eye(n_classes), np.zeros(n_classes))
+    return ToProbabilities(power * np.eye(n_classes), np.zeros(n_classes), DOUBT / len(y))
 
 
 def log_loss(probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> float:
@@ -102,8 +114,9 @@ def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callab
     """
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]
-    error = np.sqrt(np.average((away - away.mean(axis=0)) ** 2, axis=0, weights=weight) / len(losses))
-    kept = np.flatnonzero(means - means.min() <= CLEARLY * error)
+    behind = means - means.min()
+    error = np.sqrt(np.average((away - behind) ** 2, axis=0, weights=weight) / len(losses))
+    kept = np.flatnonzero(behind <= CLEARLY * error)
     weights = np.zeros(losses.shape[1])
     weights[kept] = (1.0 - SHRINKAGE) * best(kept) + SHRINKAGE / len(kept)
     return weights

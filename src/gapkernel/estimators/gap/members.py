@@ -188,12 +188,12 @@ def _sampled(problem: Problem, table: Table, estimator):
 
 def _settled(estimator, model):
     """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
-    noise = {} if is_classifier(estimator) else {"noise_level": model.noise_level_}
-    scales = np.atleast_2d(model.length_scale_) if np.ndim(model.length_scale_) > 1 else np.ravel(model.length_scale_)
-    length_scale = _middle(scales) if scales.ndim == 1 and is_classifier(estimator) else _middle(scales, axis=0)
-    return clone(estimator).set_params(
-        constant_value=_middle(model.constant_value_), length_scale=length_scale, gamma="scale", optimizer=None, **noise
-    )
+    found = {"constant_value": _middle(model.constant_value_), "length_scale": model.length_scale_}
+    if is_classifier(estimator):
+        found["length_scale"] = _middle(model.length_scale_, axis=0)  # over the processes of several classes
+    else:
+        found["noise_level"] = model.noise_level_
+    return clone(estimator).set_params(**found, gamma="scale", optimizer=None)
 
 
 def _middle(values, axis=None):
@@ -259,7 +259,9 @@ class EstimatorMember(Member):
         def answers(table, y, weight, new):
             model = fitted(table, y, weight)
             raw = getattr(model, method)(new)
-            return all_classes(model, raw, problem.n_classes) if method == "predict_proba" else raw
+            if method == "predict_proba":
+                return all_classes(model, raw, problem.n_classes)
+            return all_scores(model, raw, problem.n_classes)
 
         method = "predict" if not problem.n_classes else "predict_proba"
         if problem.n_classes and not hasattr(self.estimator, "predict_proba"):

@@ -9,17 +9,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
+from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
 from gapkernel.estimators.gap.base import GapEstimator, left_in
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
+from gapkernel.estimators.search import weights_for
 from gapkernel.tables import read_labelled, read_weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapRegressor(RegressorMixin, GapEstimator):
+class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     """Regression on rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
@@ -108,7 +108,8 @@ class GapRegressor(RegressorMixin, GapEstimator):
         self._validate_params()
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         table, y, weight = left_in(table, y.astype(np.float64), read_weight(sample_weight, table))
-        centre, unit = float(np.average(y, weights=weight)), float(y.std())
+        centre = float(np.average(y, weights=weight))
+        unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
         unit = unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
         self._fit(table, (y - centre) / unit, weight, units=(centre, unit))
         self._units = centre, unit
@@ -129,26 +130,8 @@ class GapRegressor(RegressorMixin, GapEstimator):
         centre, unit = self._units
         return centre + unit * values
 
-    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
-        """An interval for the target of each row.
-
-        The prediction plus and minus a quantile of the errors on left-out rows that miss about as many cells.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-            The probability with which an interval shall hold the target.
-
-        Returns
-        -------
-        intervals : ndarray of shape (n_samples, 2)
-            Infinite if there are too few rows for the coverage.
-        """
-        coverage = checked_coverage(coverage)
-        check_is_fitted(self, "calibration_")
-        centre, half = self.predict(X), self._units[1] * self.calibration_.half_widths(self._gaps(X), coverage)
-        return np.stack([centre - half, centre + half], axis=1)
+    def _centre_and_unit(self, X) -> tuple[np.ndarray, float]:
+        return self.predict(X), self._units[1]
 
     @property
     def _trees(self) -> dict[str, Any]:
@@ -165,7 +148,9 @@ class GapRegressor(RegressorMixin, GapEstimator):
     def _score(self, answers: np.ndarray, problem: Problem) -> float:
         centre, unit = problem.units
         told = Told(centre + unit * answers)
-        return float(check_scoring(told, self.scoring)(told, problem.table.values, centre + unit * problem.y))
+        scorer = check_scoring(told, self.scoring)
+        weights = weights_for(scorer, problem.weight)
+        return float(scorer(told, problem.table.values, centre + unit * problem.y, **weights))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
         values, y = np.column_stack(answers), problem.y

@@ -100,8 +100,12 @@ class GaussianProcess(KernelMachine):
 
     def _start(self, scale: float, n_columns: int, length_scale=None) -> Hyperparameters:
         """Where the search begins; ``scale`` is the length scale that gamma stands for."""
-        bounds = self.constant_value_bounds, self.length_scale_bounds, self.noise_level_bounds
-        given = self.length_scale if length_scale is None else length_scale
+        given, scale_bounds = self.length_scale, self.length_scale_bounds
+        if length_scale is not None:  # one for all columns
+            given = length_scale
+            if np.ndim(scale_bounds) == 2:
+                scale_bounds = np.min(scale_bounds, axis=0)[0], np.max(scale_bounds, axis=0)[1]
+        bounds = self.constant_value_bounds, scale_bounds, self.noise_level_bounds
         start = hyperparameters(self.constant_value, length_scales(given, scale, n_columns), self.noise_level, bounds)
         return start.shrunk() if isinstance(given, str) and given == "shrunk" else start
 
@@ -117,10 +121,11 @@ class GaussianProcess(KernelMachine):
                     stacklevel=5,
                 )
             else:
+                searched = evidence.for_search()
                 if start.shrinks:  # from the best common scale
                     common = self._start(scale, n_columns, length_scale=scale)
-                    start = start.around(common.at(self._optimum(evidence, common, random)))
-                start = start.at(self._optimum(evidence, start, random))
+                    start = start.around(common.at(self._optimum(searched, common, random)))
+                start = start.at(self._optimum(searched, start, random))
                 start.warn_at_bounds()
         return FittedProcess(evidence, start, evidence.posterior(start), self.n_landmarks)
 

@@ -55,9 +55,15 @@ class Landmarks:
 
 
 def landmarks_of(process: FittedProcess, number: int | str) -> Landmarks | None:
-    """So many landmarks, or as many as "auto" needs; None where all training rows would not be enough."""
+    """``number`` landmarks, or as many as "auto" needs; None where the exact sum is to be taken.
+
+    That is where all training rows would not be enough, and where few of them have gaps: then there is nothing to try
+    landmarks on, and the exact sum is cheap.
+    """
     training = process.evidence.rows
     uncertain = np.flatnonzero(~training.complete)
+    if number == "auto" and len(uncertain) < TRIED:
+        return None
     tried = training.take(uncertain[:: max(1, len(uncertain) // TRIED)][:TRIED])
     spread = process.exact_spread(tried)
     exact = process.variance_without_spread(tried) + spread + process.parameters.noise
