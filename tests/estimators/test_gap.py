@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss
 from strategies import punch
@@ -271,6 +271,32 @@ def test_few_rows_and_many_columns(n, d):
     y = (X[:, 0] > 0).astype(int)
     model = gk.GapClassifier(random_state=0).fit(punch(random, X, 0.2), y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_of_two_classes_each_needs_two_rows():
+    X, y = problem(n=40)
+    y[:] = "no"
+    y[3] = "yes"
+    with pytest.raises(ValueError, match=r"Class 'yes' has 1 row\. .* each needs 2 rows or more"):
+        gk.GapClassifier().fit(X, y)
+
+
+def test_batches_are_refused_at_fit_and_answered(tmp_path):
+    X, y = problem(n=60)
+    X.to_parquet(tmp_path / "table.parquet")
+    parts = gk.batches(tmp_path / "table.parquet", batch_size=25)
+    with pytest.raises(ValueError, match="use FourierClassifier"):
+        gk.GapClassifier().fit(parts)
+    model = gk.GapClassifier(members=["genrbf"], random_state=0).fit(X, y)
+    assert_array_equal(model.predict_set(parts), model.predict_set(X))
+
+
+def test_members_without_a_seed_get_one():
+    X, y = problem(n=60)
+    answers = [
+        gk.GapClassifier(members=[ExtraTreesClassifier(5)], random_state=0).fit(X, y).cv_score_ for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
 
 
 def test_a_class_with_one_row_is_no_obstacle():

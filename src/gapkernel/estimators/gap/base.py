@@ -35,7 +35,7 @@ from gapkernel.estimators.gap.members import (
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.tables import Table, read_table
-from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.takes_gaps import TakesGaps
 
 MEMBERS: dict[str, Member] = {
@@ -148,6 +148,13 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         self.members_ = Members(sorted(rows, key=lambda row: -row.score))
         return self
 
+    def _refuse_parts(self, X, instead: str) -> None:
+        if parts_of(X) is not None and not isinstance(X, np.memmap):
+            raise ValueError(
+                f"{type(self).__name__} learns from a table in memory. For batches and dask collections use {instead}, "
+                f"or fit a sample of the rows: predict answers batches and dask collections."
+            )
+
     def _members_of(self, n_rows: int) -> list[Member]:
         """The members to try, in their order."""
         if isinstance(self.members, str):
@@ -259,7 +266,7 @@ def _problem(table, y, weight, splits, seed, labels, units, by_evidence) -> tupl
     def made(codes):
         prepare = preparation(table, codes)
         prepared = prepare(table)
-        found = {"law": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
+        found = {"plain": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
         views: dict[str, View] = {name: view for name, view in found.items() if view is not None}
         return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, units)
 

@@ -112,7 +112,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
-    def fit(self, X, y, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.
 
         Parameters
@@ -128,9 +128,16 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         self : GapClassifier
         """
         self._validate_params()
+        self._refuse_parts(X, "FourierClassifier")
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
         table, y, weight = left_in(table, y, read_weight(sample_weight, table))
         classes, codes = read_classes(y)
+        counts = np.bincount(codes)
+        if len(classes) == 2 and counts.min() < 2:
+            raise ValueError(
+                f"Class {classes.tolist()[counts.argmin()]!r} has 1 row. GapClassifier leaves rows out in turn, so of two "
+                f"classes each needs 2 rows or more."
+            )
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=classes, y=y)[codes]
             table, codes, weight = left_in(table, codes, by_class if weight is None else weight * by_class)

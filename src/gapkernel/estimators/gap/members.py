@@ -61,7 +61,7 @@ class KernelMember(Member):
 
     name: str
     kernel: str
-    view: str = "law"
+    view: str = "plain"
     indicator: bool = False
 
     def suits(self, problem: Problem) -> bool:
@@ -152,9 +152,9 @@ def process_choice(problem: Problem) -> tuple[str, Any]:
     """
     if "process" not in problem.found:
         kind = GaussianProcessClassifier(prior="share") if problem.n_classes else GaussianProcessRegressor()
-        best = _tried_process(problem, "law", kind)
+        best = _tried_process(problem, "plain", kind)
         for view in problem.views:
-            if view != "law":
+            if view != "plain":
                 best = max(best, _tried_process(problem, view, best[2], LEAST_GAIN), key=lambda found: found[0])
         if problem.table.missing.any():
             for gamma in GAP_WIDTHS:
@@ -236,7 +236,7 @@ class FourierMember(Member):
         estimator = clone(kind).set_params(**best)
         raw = problem.out_of_fold(problem.table, partial(answers, estimator))
         fit = partial(estimator.fit, problem.table, problem.y, **_weighted(estimator, problem.weight))
-        return Tried(self.name, {**best, "kernel": self.kernel}, raw, "law", method, fit)
+        return Tried(self.name, {**best, "kernel": self.kernel}, raw, "plain", method, fit)
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,12 @@ class EstimatorMember(Member):
     estimator: Any
 
     def tried(self, problem: Problem, score: Score) -> Tried:
+        seeded = clone(self.estimator)
+        unset = {name: problem.seed for name, value in seeded.get_params().items() if _is_seed(name) and value is None}
+        seeded.set_params(**unset)
+
         def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None) -> OnCodes:
-            return OnCodes(self.estimator).fit(table, y, weight)
+            return OnCodes(seeded).fit(table, y, weight)
 
         def answers(table, y, weight, new):
             model = fitted(table, y, weight)
@@ -267,7 +271,7 @@ class EstimatorMember(Member):
         if problem.n_classes and not hasattr(self.estimator, "predict_proba"):
             method = "decision_function"
         raw = problem.out_of_fold(problem.table, answers)
-        return Tried(self.name, {}, raw, "law", method, partial(fitted, problem.table, problem.y, problem.weight))
+        return Tried(self.name, {}, raw, "plain", method, partial(fitted, problem.table, problem.y, problem.weight))
 
 
 class OnCodes(BaseEstimator):
@@ -327,6 +331,10 @@ def all_scores(model, scores: np.ndarray, n_classes: int) -> np.ndarray:
     out = np.repeat(seen.min(axis=1, keepdims=True) - 1.0, n_classes, axis=1)
     out[:, model.classes_] = seen
     return out
+
+
+def _is_seed(name: str) -> bool:
+    return name.rpartition("__")[2] == "random_state"
 
 
 def _weighted(estimator, weight: np.ndarray | None) -> dict[str, Any]:

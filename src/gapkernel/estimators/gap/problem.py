@@ -22,7 +22,7 @@ class Problem:
     Attributes
     ----------
     views : dict
-        Ways to look at the table by name; "law" is the table as it is.
+        Ways to look at the table by name; "plain" is the table as it is.
     table : Table
     y : ndarray
         The places of the classes, or numbers with mean 0 and deviation 1.

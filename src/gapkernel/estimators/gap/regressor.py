@@ -90,7 +90,7 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
 
     scoring: str | Callable = "neg_root_mean_squared_error"
 
-    def fit(self, X, y, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.
 
         Parameters
@@ -106,6 +106,7 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         self : GapRegressor
         """
         self._validate_params()
+        self._refuse_parts(X, "FourierRegressor")
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
         table, y, weight = left_in(table, y.astype(np.float64), read_weight(sample_weight, table))
         centre = float(np.average(y, weights=weight))
