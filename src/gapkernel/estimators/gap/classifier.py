@@ -136,8 +136,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         if len(classes) == 2 and counts.min() < 2:
             rare = classes.tolist()[counts.argmin()]
             raise ValueError(
-                f"Class {rare!r} has 1 row. GapClassifier leaves rows out in turn, so of two classes each needs 2 rows or "
-                f"more."
+                f"Class {rare!r} has 1 row. GapClassifier leaves rows out in turn, so of two classes each needs 2 rows "
+                f"or more."
             )
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=classes, y=y)[codes]
