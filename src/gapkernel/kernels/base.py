@@ -167,7 +167,7 @@ class Kernel(BaseEstimator, ABC):
 
     def _no_closed_form(self, what: str) -> NoClosedForm:
         return NoClosedForm(
-            f"The {what} of {self!r} has no closed form here. Kernels 'rbf', 'genrbf' and 'linear' have."
+            f"The {what} of {self!r} has no closed form here. A single kernel 'rbf', 'genrbf' or 'linear' has one."
         )
 
     def on(self, columns) -> Kernel:

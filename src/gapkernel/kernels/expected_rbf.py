@@ -174,5 +174,5 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
 
 def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
-    """E k^2 - (E k)^2 = (E k)^2 (exp(log E k^2 - 2 log E k) - 1), without cancellation: (6), corrected (7)."""
-    return np.exp(2.0 * log_mean) * np.maximum(np.expm1(log_of_square - 2.0 * log_mean), 0.0)
+    """E k^2 - (E k)^2 = E k^2 (1 - exp(2 log E k - log E k^2)), without cancellation: (6), corrected (7)."""
+    return np.exp(log_of_square) * -np.expm1(np.minimum(2.0 * log_mean - log_of_square, 0.0))
