@@ -74,7 +74,7 @@ class Masked(Kernel):
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, left, right)
-        return self._joined(values, self._alike(left, left if right is None else right))
+        return self._joined(values, self.alike(left, left if right is None else right))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.kernel = self.kernel.resolve(moments, rows)
@@ -92,10 +92,10 @@ class Masked(Kernel):
         return self._joined(self.kernel._diag(rows.unmasked), np.ones(len(rows)))
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self._alike(left, right))
+        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self.alike(left, right))
 
     def _gram(self, rows: Rows) -> np.ndarray:
-        return self._joined(self.kernel._gram(rows.unmasked), self._alike(rows, rows))
+        return self._joined(self.kernel._gram(rows.unmasked), self.alike(rows, rows))
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return self._joined(self.kernel._self_cross(rows.unmasked), np.ones(len(rows)))
@@ -113,10 +113,11 @@ class Masked(Kernel):
 
     def _slope(self, left: Rows, right: Rows) -> np.ndarray:
         """What a draw of the other kernel is multiplied by: the gaps are known, so they do not vary themselves."""
-        alike = self._alike(left, right)
+        alike = self.alike(left, right)
         return alike if self.indicator.rule == "product" else np.ones_like(alike)
 
-    def _alike(self, left: Rows, right: Rows) -> np.ndarray:
+    def alike(self, left: Rows, right: Rows) -> np.ndarray:
+        """The kernel on the gaps of two batches, (n_left, n_right)."""
         if not self.columns.any():
             return np.ones((len(left), len(right)))
         here, there = left.mask()[:, self.columns].astype(float), right.mask()[:, self.columns].astype(float)
