@@ -67,6 +67,11 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """
         return self._condition(self._read(X))
 
+    @property
+    def has_log_density(self) -> bool:
+        """Whether the density has `score_samples`."""
+        return type(self)._log_density is not Density._log_density
+
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value).
 

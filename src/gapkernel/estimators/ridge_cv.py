@@ -26,7 +26,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     gammas : int, float or list, default=11
         Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
-        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+        A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
+        ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.

@@ -238,6 +238,10 @@ class OnColumns(Kernel):
         for shared, own in self.kernel._column_covariances(self._part(rows)):
             yield ColumnCovariance(square * shared, square * own)
 
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        there = None if right is None else self._part(right)
+        return self._factor() * self.kernel.over_widths(gammas, self._part(left), there)
+
     def _factor(self) -> float:
         return 1.0
 
