@@ -64,5 +64,5 @@ def test_warnings_say_why_an_iteration_stopped(monkeypatch, density, stopped, re
 
 @pytest.mark.parametrize("candidate", [Neighbours(), AtomicDensity(Neighbours())])
 def test_a_candidate_without_a_log_density_is_refused_by_name(candidate):
-    with pytest.raises(ValueError, match="Neighbours.* has no log density"):
+    with pytest.raises(ValueError, match=r"Neighbours.* has no log density"):
         BestDensity([Gaussian(), candidate]).fit(lumps())

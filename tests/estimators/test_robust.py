@@ -375,3 +375,16 @@ def test_which_values_are_missing_may_count(covariance, rule):
     assert_allclose(machine.decision_function(X), plain.decision_function(X), atol=1e-5)
     robust = RobustSVC(indicator=indicator, covariance=covariance).fit(X, y)
     assert robust.objective_ > machine.objective_, "room costs something"
+
+
+@pytest.mark.parametrize("mean", ["expected", "imputed"])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_multiple_of_the_linear_kernel_is_linear_with_a_larger_penalty(covariance, mean):
+    X, y = problem(5)
+    options = {"covariance": covariance, "mean": mean, "tau": 0.3}
+    scaled = RobustSVC(kernel=2 * ExpectedLinear(), **options).fit(X, y)
+    plain = RobustSVC(kernel="linear", C=2.0, **options).fit(X, y)
+    assert scaled.form_ == "primal"
+    assert_allclose(scaled.decision_function(X), plain.decision_function(X), atol=1e-5)
+    assert_allclose(2 * scaled.objective_, plain.objective_, rtol=1e-6)
+    assert_allclose(2 * scaled.margin_norm_**2, plain.margin_norm_**2, rtol=1e-4)

@@ -111,6 +111,7 @@ class Gaussian(IteratedDensity):
     array([[2.5, 4.4]])
     """
 
+    fits_in_parts = True
     _parameter_constraints: ClassVar[dict] = {
         **IteratedDensity._parameter_constraints,
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
-from gapkernel.kernels import ExpectedLinear, Kernel
+from gapkernel.kernels import Kernel
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
@@ -209,8 +209,9 @@ class RobustSVC(OneAgainstRest, KernelMachine):
             matrix = kernel.gram(self._points(rows))
             cones = cones_on_rows(kernel, rows, self.covariance, training.tau)
         else:
-            matrix = primal_features(rows, expected=self.mean == "expected")
-            cones = cones_on_columns(rows, self.covariance, training.tau, matrix.shape[1])
+            root = _root(kernel)
+            matrix = root * primal_features(rows, expected=self.mean == "expected")
+            cones = cones_on_columns(rows, self.covariance, root * training.tau, matrix.shape[1])
         costs = compute_sample_weight(self.class_weight, np.take(training.classes, training.y))  # type: ignore[arg-type]
         costs = costs if training.weight is None else costs * training.weight
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
@@ -221,7 +222,8 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
-            self.coef_ = solution.weights[: laws.rows.n_features].T  # private coordinates belong to training rows
+            own = solution.weights[: laws.rows.n_features]  # private coordinates belong to training rows
+            self.coef_ = _root(laws.kernel) * own.T
         else:
             self.dual_coef_ = solution.weights.T
         self.slack_, self.margin_norm_, self.objective_ = solution.slack, solution.norm, solution.objective
@@ -279,7 +281,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
 
     def _form(self, n: int) -> str:
         """The form of the program, after a check that it is of a size that finishes."""
-        linear = isinstance(self._kernel(), ExpectedLinear)
+        linear = self._kernel().linear_factor is not None
         if self.form == "primal" and not linear:
             raise ValueError(f"form='primal' is for the linear kernel, got kernel={self.kernel!r}. Use form='kernel'.")
         form = ("primal" if linear else "kernel") if self.form == "auto" else self.form
@@ -294,3 +296,9 @@ class RobustSVC(OneAgainstRest, KernelMachine):
                 f"rows), covariance='identity', fewer rows, or a larger max_rows."
             )
         return form
+
+
+def _root(kernel: Kernel) -> float:
+    """What multiplies the rows in a linear kernel: c x'y is the scalar product of sqrt(c) x and sqrt(c) y."""
+    assert kernel.linear_factor is not None, "the primal form is for linear kernels"
+    return float(np.sqrt(kernel.linear_factor))

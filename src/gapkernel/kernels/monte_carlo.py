@@ -126,8 +126,7 @@ class MonteCarlo(Kernel):
         """The completions of all rows, some rows at a time."""
         if not isinstance(self.random_state, Integral):
             raise ValueError(
-                f"random_state={self.random_state!r} has no number to draw by: give random_state a number, or call resolve "
-                f"first."
+                f"random_state={self.random_state!r} is not a seed: give random_state a number, or call resolve first."
             )
         if isinstance(self.base, str):
             _ = rows.means  # refuses categories, whose codes are no numbers
