@@ -55,7 +55,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     norm : {"common", "mean"}, default="common"
         Of "average": ||w||, or the mean of the ||w^(i)||^2 over the rows.
     max_iter : int, default=5
-        Most rounds of "alternating".
+        Maximum number of rounds of "alternating".
     floor : float, default=0.1
         Least s_i. A row whose columns carry no weight would otherwise be blown up without bound.
     tol : float, default=1e-3
@@ -63,11 +63,12 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     margin_tol : float, default=1e-4
         Precision of the margin of "separable", as a share of the norm of the shortest row.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A category is a 0/1 column for each level, and a gap lacks all of them; so does
         a level unknown at fit. Ordered categories count as numbers, their places.
     indicator : bool, default=False
-        Whether it counts which columns a row lacks: every row has a further 0/1 column for each column, 1 in its gaps.
+        Whether the model also uses which columns a row lacks: each row has a further 0/1 column for each column, 1 in
+        its gaps.
     class_weight : dict or "balanced", default=None
         Multiplies C for the rows of each class; "balanced" makes all classes count the same.
     n_jobs : int, default=None

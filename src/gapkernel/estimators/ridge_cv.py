@@ -48,10 +48,10 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
         of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.

@@ -64,7 +64,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     tau : float or array-like of shape (n_samples,), default=None
         Standard deviations of room, from 0 up. None is 1, unless ``kappa`` is given.
     kappa : float or array-like of shape (n_samples,), default=None
-        Instead of ``tau``: the probability with which each margin constraint shall hold, between 0 and 1.
+        Instead of ``tau``: the probability with which each margin constraint should hold, between 0 and 1.
     translation : {"chebyshev", "gaussian"}, default="chebyshev"
         From ``kappa`` to ``tau``. "chebyshev" is sqrt(kappa / (1 - kappa)) and holds for any law with the given
         mean and covariance. "gaussian" is the normal quantile, for kappa from 1/2 up: much smaller, and right
@@ -80,16 +80,16 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         itself on its gaps (its diagonal, the identity, or in full), so it grows with columns and gap patterns
         instead of rows. "auto" is "primal" for the linear kernel.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class.
     tol : float, default=1e-10
         Tolerance of the gap between primal and dual objective.
     max_iter : int, default=200
-        Most iterations of the cone solver.
+        Maximum number of iterations of the cone solver.
     max_rows : int or "auto", default="auto"
         More rows than this are refused before any work. "auto" is 3000, 1000 and 300 for "identity", "variance"
         and "full" in kernel form, and no limit in primal form.

@@ -58,7 +58,7 @@ class Kernel(BaseEstimator, ABC):
         self._validate_params()
         if not self.compares(rows.kind):
             raise ValueError(
-                f"{self!r} compares {' or '.join(sorted(self.kinds))} laws, but these rows have {rows.kind} ones. "
+                f"{self!r} compares {' or '.join(sorted(self.kinds))} laws, but these rows have {rows.kind} laws. "
                 f"Use density='auto', which suits the kernel, or kernels.MonteCarlo, which takes laws of any kind."
             )
         return self._looked_at(rows)
@@ -326,7 +326,7 @@ class Sum(Kernel):
         if not common:
             raise ValueError(
                 f"{self.left!r} compares {' or '.join(sorted(self.left.kinds))} laws and {self.right!r} "
-                f"{' or '.join(sorted(self.right.kinds))} ones: they cannot be combined."
+                f"{' or '.join(sorted(self.right.kinds))} laws: they cannot be combined."
             )
         return common
 

@@ -152,7 +152,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
         squared distance between the rows' means.
     """
 
-    kinds = GAUSSIAN  # it is no expectation, so it does not average over components
+    kinds = GAUSSIAN  # it is not an expectation, so it does not average over components
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))  # equal means: the exponent is 0
@@ -162,7 +162,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
     def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
         if power != 1.0:
-            raise NoClosedForm("The unscaled kernel is no expectation, so it has no variance; use ExpectedRBF.")
+            raise NoClosedForm("The unscaled kernel is not an expectation, so it has no variance; use ExpectedRBF.")
         warnings.warn(
             "UnscaledExpectedRBF is not positive definite: a solver may fail or return a saddle point. Use GenRBF.",
             UserWarning,

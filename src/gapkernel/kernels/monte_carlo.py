@@ -129,7 +129,7 @@ class MonteCarlo(Kernel):
                 f"random_state={self.random_state!r} is not a seed: give random_state a number, or call resolve first."
             )
         if isinstance(self.base, str):
-            _ = rows.means  # refuses categories, whose codes are no numbers
+            _ = rows.means  # refuses categories, whose codes are not numbers
         tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
         for begin in range(0, len(rows), tile):
             some = slice(begin, begin + tile)

@@ -73,12 +73,13 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         Of completions="density". "auto" is `density.Gaussian`, or `density.JointGaussian` over numbers and codes with
         categories in the table.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The kernel sees a 0/1 column for each level, and places for ordered categories.
         "uniform", "empirical" and "exact" complete a missing category to a level, "density" to a vector of codes by
         their law. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the kernel sees a further 0/1 column for each column, 1 in its gaps.
+        Whether the model also uses which values are missing: the kernel sees a further 0/1 column for each column, 1 in
+        its gaps.
     n_basis : int, default=None
         Most basis functions, at most the number of rows. None: 500, or the number of rows.
     basis_tol : float, default=1e-6
@@ -109,7 +110,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     tol : float, default=1e-5
         Stop when the objective falls by less than this share of itself.
     max_iter : int, default=200
-        Most iterations.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the completions, of the rows that the basis is picked from, and of "sgd".
     verbose : bool, default=False

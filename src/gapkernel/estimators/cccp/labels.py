@@ -66,7 +66,7 @@ def _label_vector(y) -> CandidateLabels:
         y = np.array(y, dtype=object)  # else -1 among strings would become the string "-1"
     y = column_or_1d(y, warn=True)
     if any(label is None for label in y.tolist()):
-        raise ValueError("y holds None. None is no label; use -1 for an unobserved one.")
+        raise ValueError("y holds None. None is not a label; use -1 for an unobserved one.")
     if any(isinstance(label, str) and label == str(UNOBSERVED) for label in y.tolist()):
         raise ValueError("y holds the text '-1'. For an unobserved label among names use an object array with -1.")
     observed = ~np.array([_is_unobserved(label) for label in y.tolist()], dtype=bool)

@@ -172,11 +172,11 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
-        gaps.
+        Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
+        1 in its gaps.
     n_jobs : int, default=None
         Fits at the same time.
     verbose : bool or int, default=False
@@ -320,11 +320,11 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
-        gaps.
+        Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
+        1 in its gaps.
     n_jobs : int, default=None
         Fits at the same time.
     verbose : bool or int, default=False
