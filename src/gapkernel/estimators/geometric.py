@@ -11,12 +11,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
-from sklearn.utils import compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import scale_gamma
@@ -183,13 +183,14 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         weight = read_weight(sample_weight, table)
         used = ~table.missing.all(axis=1) & (True if weight is None else weight > 0)
         classes, codes = read_classes(y[used], among=" among the rows with a value")
-        if weight is not None or self.class_weight is not None:
-            weight = compute_sample_weight(self.class_weight, y[used]) * (1.0 if weight is None else weight[used])
+        weight = class_weighted(self.class_weight, y[used], None if weight is None else weight[used])
         targets = [codes == k for k in ([1] if len(classes) == 2 else range(len(classes)))]
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)
-        fit = self._separate if self.method == "separable" else self._alternate
-        kernel, column_scales, found = fit(values, seen, targets, weight, columns)
+        if self.method == "separable":
+            kernel, column_scales, found = self._separate(values, seen, targets)
+        else:
+            kernel, column_scales, found = self._alternate(values, seen, targets, weight, columns)
         self._kernel, self._column_scales = kernel, column_scales
         self._fits = [(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
         self.classes_, self.schema_ = classes, table.schema
@@ -221,8 +222,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
 
     def _columns(self, table: Table) -> np.ndarray:
         """Numbers and 0/1 codes, NaN where the row does not have them, and the indicator."""
-        codes = table.one_hot()
-        return np.hstack([codes, table.missing]) if self.indicator else codes
+        return table.with_indicator(table.one_hot(), self.indicator)
 
     def _alternate(self, values, seen, targets, weight, columns):
         """Solve by SVMs: the alternating scheme, or one round of it."""
@@ -250,7 +250,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         self.dual_coef_ = [solution.weights[:, 0] for solution in solved]
         return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved]
 
-    def _separate(self, values, seen, targets, weight, columns):
+    def _separate(self, values, seen, targets):
         """Solve by cone programs: the direction with the largest smallest margin."""
         patterns = Patterns.of(seen == 0)
         found, margins = [], []

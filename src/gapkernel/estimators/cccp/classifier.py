@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.compute.runtime.progress import watched
 from gapkernel.density import Density, base_measure
-from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis, with_indicator
+from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
 from gapkernel.kernels.on_vectors import complete_kernel
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
@@ -264,7 +264,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         completions = base_measure(self.completions, self.density, self.n_completions, self.sampling, seed)
         completions.fit(table[used], sample_weight=weight[used])
         completions.counts(table)  # a row with too many is refused here, by its place in X
-        columns = with_indicator(table[used].one_hot(), table.missing[used], self.indicator)
+        columns = table[used].with_indicator(table[used].one_hot(), self.indicator)
         kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, columns, weight[used])
         rows = rows_for_basis(table[used], completions, self.basis, size, self.indicator, random)
         basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
