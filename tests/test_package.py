@@ -130,3 +130,9 @@ def test_compiled_functions_are_cached_on_disk():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
 def test_files_stay_short(path):
     assert len(path.read_text().splitlines()) < 400
+
+
+def test_the_words_of_the_design_are_names_of_the_package():
+    for name in ("rows.Rows", "kernels.Kernel", "density.Density", "solvers.Solver", "estimators.KernelMachine"):
+        room, kind = name.split(".")
+        assert inspect.isabstract(getattr(getattr(gk, room), kind)), f"gapkernel.{name} is the abstract word"

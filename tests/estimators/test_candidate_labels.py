@@ -42,8 +42,8 @@ def test_nullable_booleans_are_booleans():
     [
         (pd.DataFrame(MATRIX, columns=["a", "b", "a"]), r"more than one column named 'a'"),
         (MATRIX.astype(int), r"pass a boolean matrix"),
-        ([0, None, 1], r"None is no label; use -1"),
-        (np.array(["a", None, "b"], dtype=object), r"None is no label; use -1"),
+        ([0, None, 1], r"None is not a label; use -1"),
+        (np.array(["a", None, "b"], dtype=object), r"None is not a label; use -1"),
         (np.array(["a", "-1", "b"]), r"use an object array with -1"),
     ],
 )

@@ -12,12 +12,15 @@ from strategies import gappy_tables, law_batches, random_covariance, random_laws
 import gapkernel as gk
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture
 from gapkernel.estimators.fourier import features as features_module
-from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedRBF, GenRBF, Missingness, UnscaledExpectedRBF
 from gapkernel.kernels.fourier_map import FourierMap
+from gapkernel.kernels.missingness import Masked
+from gapkernel.rows import MaskedRows
 
 FourierFeatures = partial(gk.FourierFeatures, random_state=0)
 METRIC = random_covariance(np.random.default_rng(5), 4)
 KERNELS = [ExpectedRBF(0.4), GenRBF(0.4), GenRBF(0.2, metric=METRIC)]
+ON_GAPS = Masked(GenRBF(0.2, metric=METRIC), Missingness(0.3), np.array([True, False, True, True]))
 
 
 def fourier_map(kernel, n_components, rows, orthogonal=False, seed=0):
@@ -33,9 +36,10 @@ def test_quadratic_forms_are_variances_along_directions(batch, seed):
     assert_allclose(rows.quadratic(directions), plain, rtol=1e-10, atol=1e-12 * rows.total_variance.max(initial=1.0))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=["rbf", "genrbf", "metric"])
+@pytest.mark.parametrize("kernel", [*KERNELS, ON_GAPS], ids=["rbf", "genrbf", "metric", "gaps"])
 def test_features_are_unbiased_with_the_closed_form_standard_error(kernel):
-    _, _, rows = random_laws(1, 8, 4, 0.4)
+    _, X, laws = random_laws(1, 8, 4, 0.4)
+    rows = MaskedRows(laws, np.isnan(X))
     n_waves, (left, right) = 20_000, np.triu_indices(8, 1)
     waves = fourier_map(kernel, 2 * n_waves, rows)
     z = np.sqrt(n_waves) * waves(rows).reshape(8, 2, n_waves)  # each wave and its sine: one unbiased guess
@@ -198,3 +202,26 @@ def test_no_standard_error_is_claimed_for_mixtures():
     rows = GaussianMixture(2, random_state=0).fit(X).condition(X)
     with pytest.raises(ValueError, match="mixture laws, which are not Gaussian"):
         fourier_map(ExpectedRBF(0.4), 8, rows).standard_error(rows, rows)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "genrbf"])
+@pytest.mark.parametrize("density", [Gaussian(), GaussianMixture(2, random_state=0), FactorAnalysis(2)])
+def test_which_values_are_missing_may_count(kernel, density):
+    X = random_laws(3, 60, 4, 0.3)[1]
+    options = {"kernel": kernel, "gamma": 0.2, "density": density, "indicator": Missingness(0.5)}
+    Z = FourierFeatures(20_000, **options).fit_transform(X)
+    nystroem = gk.Nystroem(n_components=60, **options).fit(X)
+    rows = nystroem._laws(X)
+    assert_allclose(Z @ Z.T, nystroem.kernel_.cross(rows, rows), atol=0.04)
+
+
+def test_which_values_are_missing_counts_in_the_models_too():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 3))
+    X[random.random(X.shape) < 0.4] = np.nan
+    y = np.isnan(X[:, 0]).astype(int)
+    for model in (gk.FourierClassifier, gk.FourierRegressor):
+        with_gaps, without = (model(indicator=indicator, random_state=0).fit(X, y) for indicator in (True, False))
+        assert with_gaps.score(X, y) > max(0.9, without.score(X, y))
+    with pytest.raises(ValueError, match="rule='product'"):
+        FourierFeatures(indicator=Missingness(rule="sum")).fit(X)

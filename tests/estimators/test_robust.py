@@ -9,8 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gapkernel import SVC, RobustSVC, config_context
-from gapkernel.density import Gaussian
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, UnscaledExpectedRBF
+from gapkernel.density import Gaussian, GaussianMixture
+from gapkernel.estimators.cones import cones_on_rows
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Missingness, UnscaledExpectedRBF
+from gapkernel.solvers.cones import diagonal_root
 
 COVARIANCES = ["identity", "variance", "full"]
 EXEMPTIONS = {}
@@ -350,3 +352,39 @@ def test_it_clones_and_names_its_parameters():
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_cones_of_mixtures_far_apart_are_not_dropped():
+    X, _ = problem(0)
+    X[:, 3] = np.where(np.arange(40) < 20, 0.0, 100.0)
+    density = GaussianMixture.from_parameters([0.5, 0.5], np.zeros((2, 4)), np.array([np.eye(4), 2 * np.eye(4)]))
+    rows = density.condition(X)
+    cones = cones_on_rows(ExpectedRBF(0.5), rows, "variance", np.ones(len(rows)))
+    assert all(cone.shape[0] > 0 for cone, complete in zip(cones.factors, rows.complete, strict=True) if not complete)
+    with pytest.raises(ValueError, match="is NaN"):
+        diagonal_root(np.array([1.0, np.nan]), 0.0)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("rule", ["product", "sum"])
+def test_which_values_are_missing_may_count(covariance, rule):
+    X, y = problem(0)
+    indicator = Missingness(rule=rule)
+    plain = SVC(kernel="rbf", indicator=indicator, tol=1e-10).fit(X, y)
+    machine = RobustSVC(indicator=indicator, covariance=covariance, tau=0).fit(X, y)
+    assert_allclose(machine.decision_function(X), plain.decision_function(X), atol=1e-5)
+    robust = RobustSVC(indicator=indicator, covariance=covariance).fit(X, y)
+    assert robust.objective_ > machine.objective_, "room costs something"
+
+
+@pytest.mark.parametrize("mean", ["expected", "imputed"])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_multiple_of_the_linear_kernel_is_linear_with_a_larger_penalty(covariance, mean):
+    X, y = problem(5)
+    options = {"covariance": covariance, "mean": mean, "tau": 0.3}
+    scaled = RobustSVC(kernel=2 * ExpectedLinear(), **options).fit(X, y)
+    plain = RobustSVC(kernel="linear", C=2.0, **options).fit(X, y)
+    assert scaled.form_ == "primal"
+    assert_allclose(scaled.decision_function(X), plain.decision_function(X), atol=1e-5)
+    assert_allclose(2 * scaled.objective_, plain.objective_, rtol=1e-6)
+    assert_allclose(2 * scaled.margin_norm_**2, plain.margin_norm_**2, rtol=1e-4)

@@ -23,7 +23,7 @@ import gapkernel as gk
 from gapkernel.density import Gaussian
 from gapkernel.estimators import base
 from gapkernel.estimators.search import Search
-from gapkernel.kernels import ExpectedRBF, GenRBF, HeterogeneousKernel
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel
 
 GRID = {"Cs": [0.1, 1.0, 30.0], "gammas": [0.02, "scale", 0.7]}
 
@@ -206,6 +206,26 @@ def test_a_number_of_widths_is_powers_of_two_around_the_scale(kernel):
     name = "gamma" if isinstance(kernel, str) else "kernel__gamma"
     scale = gk.SVC(kernel=kernel).fit(X, y).kernel_.gamma
     assert_allclose(machine.cv_results_[f"param_{name}"].astype(float), scale * 2.0 ** np.arange(-2, 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("indicator", [False, True])
+@pytest.mark.parametrize("wrap", [lambda kernel: 2 * kernel, lambda kernel: kernel.on([0, 2])])
+@pytest.mark.parametrize("gammas", [[0.02, 0.1, 0.5, 2.0, 8.0, 20.0], 6])
+def test_the_width_inside_a_multiple_or_on_some_columns_is_searched(wrap, gammas, indicator):
+    X, y, _ = problem()
+    kernel = wrap(ExpectedRBF())
+    ours = gk.SVCCV(Cs=[1.0, 10.0], gammas=gammas, kernel=kernel, indicator=indicator, cv=3).fit(X, y)
+    grid = {"C": [1.0, 10.0], "kernel__kernel__gamma": ours.cv_results_["param_kernel__kernel__gamma"][:6].tolist()}
+    assert len(set(grid["kernel__kernel__gamma"])) == 6
+    theirs = GridSearchCV(gk.SVC(kernel=kernel, indicator=indicator), grid, cv=3).fit(X, y)
+    assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("kernel", [ExpectedLinear(), ExpectedRBF() + ExpectedLinear()])
+def test_widths_for_a_kernel_object_without_one_are_refused(kernel):
+    X, y, _ = problem()
+    with pytest.raises(ValueError, match="no single width"):
+        gk.SVCCV(gammas=[0.1, 1.0], kernel=kernel).fit(X, y)
 
 
 def test_kernels_without_a_width_have_only_the_penalty():

@@ -91,7 +91,7 @@ def test_kernels_of_scikit_learn_work_in_a_machine():
         ({"base": lambda X, Y: np.ones(len(X))}, r"shape \(\d+, \d+\)"),
         ({"n_draws": 0}, "n_draws"),
         ({"n_draws": 2.5}, "n_draws"),
-        ({"random_state": None}, "random_state"),
+        ({"random_state": None}, "give random_state a number, or call resolve first"),
         ({"random_state": -1}, "random_state"),
     ],
 )

@@ -75,6 +75,7 @@ CASES = {
     "GapClassifier": Case(gk.GapClassifier(members=["genrbf", "ehk"], random_state=0), "predict_proba", draws=True),
     "GapRegressor": Case(gk.GapRegressor(members=["genrbf", "rbf"], random_state=0), "predict_interval", draws=True),
     "RobustSVC": Case(gk.RobustSVC(gamma=0.3, tau=0.3), "decision_function"),
+    "RobustSVC, indicator": Case(gk.RobustSVC(gamma=0.3, tau=0.3, indicator=True), "decision_function"),
     "CCCPClassifier, indicator": Case(gk.CCCPClassifier(indicator=True, random_state=0), "predict_proba", draws=True),
     "CCCPClassifier": Case(gk.CCCPClassifier(random_state=0), "predict_proba", draws=True),
     "GeometricMarginSVC": Case(gk.GeometricMarginSVC(tol=1e-10), "decision_function"),
@@ -94,6 +95,9 @@ CASES = {
     "FourierFeatures": Case(gk.FourierFeatures(16, gamma=0.3, random_state=0), "transform", column_order=False),
     "FourierClassifier": Case(
         gk.FourierClassifier(16, gamma=0.3, random_state=0), "decision_function", column_order=False
+    ),
+    "FourierClassifier, indicator": Case(
+        gk.FourierClassifier(16, gamma=0.3, indicator=True, random_state=0), "decision_function", column_order=False
     ),
     "FourierRegressor": Case(gk.FourierRegressor(16, gamma=0.3, random_state=0), "predict", column_order=False),
     "Nystroem": Case(gk.Nystroem(8, gamma=0.3, random_state=0), "transform", draws=True),

@@ -29,7 +29,7 @@ from gapkernel.kernels import (
     UnscaledExpectedRBF,
 )
 from gapkernel.kernels.missingness import Masked
-from gapkernel.rows import GaussianRows, MarginalRows
+from gapkernel.rows import GaussianRows, MarginalRows, MaskedRows
 
 D = 4
 METRIC = random_covariance(np.random.default_rng(9), D)
@@ -213,6 +213,37 @@ def test_variances_are_those_of_the_kernel_of_draws(name, kind):
             error = np.sqrt((squares.mean(axis=0).var() + squares.mean(axis=1).var()) / 600) + 1e-9
             away = abs(squares.mean() - variance[i, j]) / error
             assert away < 5, f"pair {i}, {j} is {away:.1f} standard errors away from the variance of draws"
+
+
+@pytest.mark.parametrize("kind", sorted(MIXTURES - {"masked"}))
+@pytest.mark.parametrize("on_laws", [ExpectedRBF(0.3), GenRBF(0.3)])
+def test_a_kernel_on_gaps_is_the_rbf_on_columns_of_gaps(kind, on_laws):
+    _, rows = laws(kind)
+    gaps = np.random.default_rng(0).random((len(rows), D)) < 0.4
+    masked, wide = MaskedRows(rows, gaps), rows.beside(np.sqrt(0.7 / 0.3) * gaps)
+    product, total = (Masked(on_laws, Missingness(0.7, rule)).resolve(None, masked) for rule in ("product", "sum"))
+    close = {"rtol": 1e-9, "atol": 1e-12}
+    assert_allclose(product.gram(masked), on_laws.gram(wide), **close)
+    assert_allclose(product.self_cross(masked), on_laws.self_cross(wide), **close)
+    assert_allclose(product.variance(masked, masked), on_laws.variance(wide, wide), **close)
+    assert_allclose(product.gram_variance(masked), on_laws.gram_variance(wide), **close)
+    assert_allclose(total.self_cross(masked), on_laws.self_cross(rows) + 1.0, **close)
+    assert_allclose(total.variance(masked, masked), on_laws.variance(rows, rows), **close)
+    assert_allclose(total.gram_variance(masked), on_laws.gram_variance(rows), **close)
+    if kind in ("mixture", "atoms"):
+        return
+    for kernel, its_rows in ((product, wide), (total, rows)):
+        columns = zip(kernel.column_covariances(masked), on_laws.column_covariances(its_rows), strict=True)
+        for ours, theirs in columns:
+            assert_allclose(ours.matrix(), theirs.matrix(), **close)
+
+
+@pytest.mark.parametrize("kind", sorted(MIXTURES))
+def test_the_variance_of_rows_far_apart_is_zero(kind):
+    _, rows = laws(kind, n=5, rate=0.5)
+    for kernel in (ExpectedRBF(0.3), GenRBF(0.3)):
+        assert not kernel.variance(rows, rows.map(np.eye(D), 1e4)).any()
+        assert np.isfinite(kernel.gram_variance(rows.scale(np.full(D, 1e4)))).all()
 
 
 @pytest.mark.parametrize(

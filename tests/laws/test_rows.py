@@ -34,6 +34,21 @@ def test_moments_are_those_of_draws(kind):
     assert np.all(covered == 1)
 
 
+@pytest.mark.parametrize("kind", SUMS)
+def test_known_columns_beside_the_laws_change_nothing_else(kind):
+    rows = laws(kind)[1]
+    values = np.arange(2.0 * len(rows)).reshape(-1, 2)
+    wide = rows.beside(values)
+    assert_allclose(wide.means, np.hstack([rows.means, values]))
+    assert not wide.uncertain[:, 4:].any()
+    for i in range(len(rows)):
+        assert_allclose(wide.covariance_of(i)[:4, :4], rows.covariance_of(i), atol=1e-12)
+    if kind in ("mixture", "atoms", "masked"):
+        assert type(wide) is type(rows)
+    if kind == "masked":
+        assert np.array_equal(wide.mask(), rows.mask())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_certain_cells_are_the_same_in_every_draw(kind):
     rows = laws(kind)[1]

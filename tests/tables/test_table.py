@@ -89,3 +89,11 @@ def test_a_schema_finds_its_columns():
 def test_columns_that_a_schema_does_not_have(columns, message):
     with pytest.raises(ValueError, match=message):
         Schema.of_numbers(2, ("x", "c")).places(columns, "laws")
+
+
+def test_gaps_are_columns_of_their_own_behind_any_stack_of_values():
+    table = Table(np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]]), Schema.of_numbers(2))
+    stack = np.arange(18.0).reshape(2, 3, 3)
+    assert_array_equal(table.with_indicator(stack[0], True), np.hstack([stack[0], table.missing]))
+    assert_array_equal(table.with_indicator(stack, True), [table.with_indicator(one, True) for one in stack])
+    assert table.with_indicator(stack, False) is stack

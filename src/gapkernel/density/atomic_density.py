@@ -153,6 +153,11 @@ class AtomicDensity(Density):
         rows = self.density_.condition(table).atoms(self.n_atoms, self.method, self._seed)
         return AtomRows(self.density_.vectors(rows.values), rows.log_weight, rows.counts)
 
+    @property
+    def has_log_density(self) -> bool:
+        """Whether the density inside has `score_samples`."""
+        return self.density is None or self.density.has_log_density
+
     def _log_density(self, table: Table) -> np.ndarray:
         return self.density_.score_samples(table)
 

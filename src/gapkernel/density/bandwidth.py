@@ -130,5 +130,5 @@ def _pairs(x: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
     spectrum = rfft(weight, length)
     counts = irfft(np.abs(spectrum) ** 2, length)[:bins]  # pairs at each lag, the two orders of lag 0
     counts[0] = 0.5 * (counts[0] - np.sum(share**2 + (1.0 - share) ** 2))
-    counts[1] -= np.sum(share * (1.0 - share))  # the two halves of one value are no pair
+    counts[1] -= np.sum(share * (1.0 - share))  # the two halves of one value are not a pair
     return np.arange(bins) / (bins - 1), counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -32,6 +32,9 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     schema_: Schema
     categorical_features: Any = "from_dtype"
     """Which columns hold categories; a density that takes them has this as a parameter."""
+
+    fits_in_parts: ClassVar[bool] = False
+    """Whether `fit` takes a table in parts."""
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn from a table with gaps.
@@ -66,6 +69,11 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         rows : Rows
         """
         return self._condition(self._read(X))
+
+    @property
+    def has_log_density(self) -> bool:
+        """Whether the density has `score_samples`."""
+        return type(self)._log_density is not Density._log_density
 
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value).

@@ -127,6 +127,11 @@ class BestDensity(Density):
                 f"candidates must hold at least one density, such as gapkernel.density.Gaussian(), and nothing else; "
                 f"got {self.candidates!r}."
             )
+        for candidate in self.candidates:
+            if not candidate.has_log_density:
+                raise ValueError(
+                    f"candidates: {candidate!r} has no log density, by which densities are compared. Leave it out."
+                )
         return [clone(candidate) for candidate in self.candidates]
 
 

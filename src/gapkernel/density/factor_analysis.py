@@ -34,7 +34,7 @@ class FactorAnalysis(IteratedDensity):
     tol : float, default=1e-6
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     mean : array-like of shape (n_features,), default=None
         The mean of a known density: `fit` then checks the data and estimates nothing. See `from_parameters`.
     loadings : array-like of shape (n_features, n_components), default=None

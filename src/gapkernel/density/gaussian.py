@@ -61,7 +61,7 @@ class Gaussian(IteratedDensity):
     tol : float, default=1e-6
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     mean : array-like of shape (n_features,), default=None
         The mean of a known density: `fit` then checks the data and estimates nothing. See `from_moments`.
     covariance : array-like of shape (n_features, n_features), default=None
@@ -111,6 +111,7 @@ class Gaussian(IteratedDensity):
     array([[2.5, 4.4]])
     """
 
+    fits_in_parts = True
     _parameter_constraints: ClassVar[dict] = {
         **IteratedDensity._parameter_constraints,
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],

@@ -43,7 +43,7 @@ class GaussianMixture(IteratedDensity):
     tol : float, default=1e-6
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Where k-means, which makes the first guess, begins.
     weights : array-like of shape (n_components,), default=None

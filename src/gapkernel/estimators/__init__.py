@@ -1,5 +1,6 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
+from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.cccp import CCCPClassifier
 from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
 from gapkernel.estimators.gap import GapClassifier, GapRegressor
@@ -32,6 +33,7 @@ __all__ = [
     "GaussianProcessRegressor",
     "GeometricMarginSVC",
     "Gram",
+    "KernelMachine",
     "KernelRidge",
     "KernelRidgeCV",
     "MultipleImputationClassifier",

@@ -148,7 +148,7 @@ class KernelMachine(KernelEstimator, ABC):
         return self._learn(training, laws, solver)
 
     def _check_parameters(self) -> None:
-        """Refuse wrong parameters, but for those that the solver, the kernel and the density check."""
+        """Refuse wrong parameters, except those that the solver, the kernel and the density check."""
         self._validate_params()
 
     def _read(self, X, y, sample_weight) -> tuple[Table, Any, np.ndarray | None]:

@@ -25,10 +25,7 @@ def cones_on_rows(kernel: Kernel, rows: Rows, covariance: str, radius: np.ndarra
         else:
             factors = [_column_root(column) for column in kernel.column_covariances(rows)]
     except NotImplementedError as error:
-        raise ValueError(
-            f"{error} Use kernel 'rbf', 'genrbf' or 'linear' with covariance={covariance!r}, or covariance='identity', "
-            f"which takes any kernel."
-        ) from error
+        raise ValueError(f"{error} Or use covariance='identity', which takes any kernel.") from error
     return Cones(factors, np.arange(n), radius)
 
 

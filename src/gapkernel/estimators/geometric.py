@@ -11,12 +11,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
-from sklearn.utils import compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import scale_gamma
@@ -55,7 +55,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     norm : {"common", "mean"}, default="common"
         Of "average": ||w||, or the mean of the ||w^(i)||^2 over the rows.
     max_iter : int, default=5
-        Most rounds of "alternating".
+        Maximum number of rounds of "alternating".
     floor : float, default=0.1
         Least s_i. A row whose columns carry no weight would otherwise be blown up without bound.
     tol : float, default=1e-3
@@ -63,11 +63,12 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     margin_tol : float, default=1e-4
         Precision of the margin of "separable", as a share of the norm of the shortest row.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A category is a 0/1 column for each level, and a gap lacks all of them; so does
         a level unknown at fit. Ordered categories count as numbers, their places.
     indicator : bool, default=False
-        Whether it counts which columns a row lacks: every row has a further 0/1 column for each column, 1 in its gaps.
+        Whether the model also uses which columns a row lacks: each row has a further 0/1 column for each column, 1 in
+        its gaps.
     class_weight : dict or "balanced", default=None
         Multiplies C for the rows of each class; "balanced" makes all classes count the same.
     n_jobs : int, default=None
@@ -182,13 +183,14 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         weight = read_weight(sample_weight, table)
         used = ~table.missing.all(axis=1) & (True if weight is None else weight > 0)
         classes, codes = read_classes(y[used], among=" among the rows with a value")
-        if weight is not None or self.class_weight is not None:
-            weight = compute_sample_weight(self.class_weight, y[used]) * (1.0 if weight is None else weight[used])
+        weight = class_weighted(self.class_weight, y[used], None if weight is None else weight[used])
         targets = [codes == k for k in ([1] if len(classes) == 2 else range(len(classes)))]
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)
-        fit = self._separate if self.method == "separable" else self._alternate
-        kernel, column_scales, found = fit(values, seen, targets, weight, columns)
+        if self.method == "separable":
+            kernel, column_scales, found = self._separate(values, seen, targets)
+        else:
+            kernel, column_scales, found = self._alternate(values, seen, targets, weight, columns)
         self._kernel, self._column_scales = kernel, column_scales
         self._fits = [(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
         self.classes_, self.schema_ = classes, table.schema
@@ -220,8 +222,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
 
     def _columns(self, table: Table) -> np.ndarray:
         """Numbers and 0/1 codes, NaN where the row does not have them, and the indicator."""
-        codes = table.one_hot()
-        return np.hstack([codes, table.missing]) if self.indicator else codes
+        return table.with_indicator(table.one_hot(), self.indicator)
 
     def _alternate(self, values, seen, targets, weight, columns):
         """Solve by SVMs: the alternating scheme, or one round of it."""
@@ -249,7 +250,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         self.dual_coef_ = [solution.weights[:, 0] for solution in solved]
         return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved]
 
-    def _separate(self, values, seen, targets, weight, columns):
+    def _separate(self, values, seen, targets):
         """Solve by cone programs: the direction with the largest smallest margin."""
         patterns = Patterns.of(seen == 0)
         found, margins = [], []

@@ -30,10 +30,10 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         others one `Gaussian`, fitted by EM, or `JointGaussian` with categories in the table, or `FactorAnalysis` for
         more than 64 columns with fewer than 10 rows for each.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
 
     Attributes
     ----------

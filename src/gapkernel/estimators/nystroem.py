@@ -47,10 +47,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
         How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, where a row is the likelier the worse the
         landmarks before it represent it, among ten times as many rows drawn uniformly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     random_state : int, RandomState or None, default=None
         Seed of the rows drawn for the density and of the landmarks. None draws anew in each fit.
 
@@ -96,7 +96,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
             NaN, None and pd.NA mark a gap.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in the density; `batches` bring theirs.
+            How much each row counts in the density; `batches` already contain the weights.
 
         Returns
         -------

@@ -34,10 +34,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
         or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     shrinking : bool, default=True
         Whether libsvm leaves settled rows aside while it iterates.
     tol : float, default=1e-3
@@ -47,7 +47,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     verbose : bool, default=False
         Whether libsvm prints its progress.
     max_iter : int, default=-1
-        Most iterations of libsvm; -1 is no limit.
+        Maximum number of iterations of libsvm; -1 is no limit.
 
     Attributes
     ----------

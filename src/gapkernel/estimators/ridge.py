@@ -37,10 +37,10 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
         others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
         or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
         it is left out, in closed form, at the density of all rows.
@@ -52,7 +52,7 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
     kernel_ : Kernel
         The kernel with numbers in place of words.
     rows_ : Rows
-        The laws of the training rows, but for those of weight zero.
+        The laws of the training rows, except those of weight zero.
     dual_coef_ : ndarray of shape (n_rows,) or (n_rows, n_targets)
         Coefficients of these rows.
     calibration_ : GapCountCalibration or None

@@ -26,7 +26,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     gammas : int, float or list, default=11
         Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
-        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+        A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
+        ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.
@@ -47,10 +48,10 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
         of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
-from gapkernel.kernels import ExpectedLinear, Kernel
+from gapkernel.kernels import Kernel
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
@@ -64,7 +64,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     tau : float or array-like of shape (n_samples,), default=None
         Standard deviations of room, from 0 up. None is 1, unless ``kappa`` is given.
     kappa : float or array-like of shape (n_samples,), default=None
-        Instead of ``tau``: the probability with which each margin constraint shall hold, between 0 and 1.
+        Instead of ``tau``: the probability with which each margin constraint should hold, between 0 and 1.
     translation : {"chebyshev", "gaussian"}, default="chebyshev"
         From ``kappa`` to ``tau``. "chebyshev" is sqrt(kappa / (1 - kappa)) and holds for any law with the given
         mean and covariance. "gaussian" is the normal quantile, for kappa from 1/2 up: much smaller, and right
@@ -80,16 +80,16 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         itself on its gaps (its diagonal, the identity, or in full), so it grows with columns and gap patterns
         instead of rows. "auto" is "primal" for the linear kernel.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class.
     tol : float, default=1e-10
         Tolerance of the gap between primal and dual objective.
     max_iter : int, default=200
-        Most iterations of the cone solver.
+        Maximum number of iterations of the cone solver.
     max_rows : int or "auto", default="auto"
         More rows than this are refused before any work. "auto" is 3000, 1000 and 300 for "identity", "variance"
         and "full" in kernel form, and no limit in primal form.
@@ -209,10 +209,11 @@ class RobustSVC(OneAgainstRest, KernelMachine):
             matrix = kernel.gram(self._points(rows))
             cones = cones_on_rows(kernel, rows, self.covariance, training.tau)
         else:
-            matrix = primal_features(rows, expected=self.mean == "expected")
-            cones = cones_on_columns(rows, self.covariance, training.tau, matrix.shape[1])
-        costs = compute_sample_weight(self.class_weight, np.take(training.classes, training.y))  # type: ignore[arg-type]
-        costs = costs if training.weight is None else costs * training.weight
+            root = _root(kernel)
+            matrix = root * primal_features(rows, expected=self.mean == "expected")
+            cones = cones_on_columns(rows, self.covariance, root * training.tau, matrix.shape[1])
+        labels = np.take(training.classes, training.y)  # type: ignore[arg-type]
+        costs = class_weighted(self.class_weight, labels, training.weight)
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
         self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
         return self._keep(training, laws._replace(rows=self._points(rows)), solution)
@@ -221,7 +222,8 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
-            self.coef_ = solution.weights[: laws.rows.n_features].T  # private coordinates belong to training rows
+            own = solution.weights[: laws.rows.n_features]  # private coordinates belong to training rows
+            self.coef_ = _root(laws.kernel) * own.T
         else:
             self.dual_coef_ = solution.weights.T
         self.slack_, self.margin_norm_, self.objective_ = solution.slack, solution.norm, solution.objective
@@ -279,7 +281,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
 
     def _form(self, n: int) -> str:
         """The form of the program, after a check that it is of a size that finishes."""
-        linear = isinstance(self._kernel(), ExpectedLinear)
+        linear = self._kernel().linear_factor is not None
         if self.form == "primal" and not linear:
             raise ValueError(f"form='primal' is for the linear kernel, got kernel={self.kernel!r}. Use form='kernel'.")
         form = ("primal" if linear else "kernel") if self.form == "auto" else self.form
@@ -294,3 +296,9 @@ class RobustSVC(OneAgainstRest, KernelMachine):
                 f"rows), covariance='identity', fewer rows, or a larger max_rows."
             )
         return form
+
+
+def _root(kernel: Kernel) -> float:
+    """What multiplies the rows in a linear kernel: c x'y is the scalar product of sqrt(c) x and sqrt(c) y."""
+    assert kernel.linear_factor is not None, "the primal form is for linear kernels"
+    return float(np.sqrt(kernel.linear_factor))

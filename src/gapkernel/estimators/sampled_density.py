@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.density import Gaussian, make_density
+from gapkernel.density import make_density
 from gapkernel.estimators.base import KernelEstimator, Laws
 from gapkernel.kernels.width import median_rows
 from gapkernel.tables import Table, read_table, read_weight
@@ -62,7 +62,7 @@ class SampledDensity(KernelEstimator):
         table = self._read(sample.X)
         kernel = self._kernel()
         density = make_density(self.density, kernel, table.schema, parts.n_rows)
-        if not isinstance(density, Gaussian):
+        if not density.fits_in_parts:
             raise ValueError(
                 f"{type(density).__name__} cannot be fitted to a table in parts. Give density_samples, the number of "
                 f"rows to fit it to, or use density=gapkernel.density.Gaussian()."

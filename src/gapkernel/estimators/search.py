@@ -7,6 +7,7 @@ that fits each candidate by itself repeats all of this for each of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -37,6 +38,10 @@ Settings = dict[str, Any]
 
 Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
 """From a fitted candidate, the test rows and targets as the user gave them, and their weights, to any result."""
+
+
+WIDTH = "(kernel__)*gamma"
+"""What the parameter with the width is called: a multiple of a kernel, or a kernel on some columns, has it inside."""
 
 
 class Shared(NamedTuple):
@@ -77,7 +82,7 @@ class Candidate:
             root = name.partition("__")[0]
             if root == "density" or name in ("kernel", "indicator"):  # density="auto" depends on the kernel
                 step = "density"
-            elif name in ("gamma", "kernel__gamma"):
+            elif re.fullmatch(WIDTH, name):
                 step = "width"
             else:
                 step = "kernel" if root in ("kernel", "indicator") else "solver"
@@ -264,7 +269,7 @@ def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Ker
     density, rows, new_rows = shared
     assert new_rows is not None, "only splits are judged, and they have test rows"
     kernels = [estimator._kernel().resolve(density.moments(), rows) for estimator in estimators]
-    widths = [width_of(kernel, estimator) for kernel, estimator in zip(kernels, estimators, strict=True)]
+    widths = [width_of(kernel) for kernel in kernels]
     if len(kernels) > 1 and None not in widths:
         return kernels, kernels[0].over_widths(widths, rows), kernels[0].over_widths(widths, new_rows, rows)
     return kernels, [kernel.gram(rows) for kernel in kernels], [kernel.cross(new_rows, rows) for kernel in kernels]
@@ -282,10 +287,14 @@ def _judge(candidate: Candidate, solver: Solver, fold: Fold, kernel: Kernel, gra
     return result
 
 
-def width_of(kernel: Kernel, estimator: KernelMachine) -> float | None:
-    """The width of an estimator's resolved kernel, None if it has none."""
-    on_laws = kernel.kernel if estimator.indicator else kernel
-    gamma = on_laws.get_params(deep=False).get("gamma")
+def width_name(kernel: Kernel) -> str | None:
+    """The parameter of a kernel that holds its width, None if it has none."""
+    return next((name for name in kernel.get_params() if re.fullmatch(WIDTH, name)), None)
+
+
+def width_of(kernel: Kernel) -> float | None:
+    """The width of a resolved kernel, None if it has none."""
+    gamma = kernel.get_params().get(width_name(kernel))
     return float(gamma) if isinstance(gamma, Real) else None
 
 

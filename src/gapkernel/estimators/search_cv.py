@@ -17,7 +17,7 @@ from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals
-from gapkernel.estimators.search import Search, width_of
+from gapkernel.estimators.search import Search, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -122,12 +122,19 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
     def _widths(self, search: Search) -> dict[str, list]:
         """The parameter that holds the kernel's width, with its candidates; nothing without a width."""
         estimator, gammas = search.estimator, self.gammas
-        name = "gamma" if isinstance(estimator.kernel, str) else "kernel__gamma"
-        if "gamma" not in make_kernel(estimator.kernel, estimator.gamma).get_params(deep=False):
+        named = isinstance(estimator.kernel, str)
+        name = width_name(make_kernel(estimator.kernel, estimator.gamma))
+        if name is None:
+            if not named and not isinstance(gammas, int | np.integer):
+                raise ValueError(
+                    f"gammas={gammas!r}, but {estimator.kernel!r} has no single width to choose. Leave gammas as it "
+                    f"is, or search the parameters of the kernel with sklearn.model_selection.GridSearchCV."
+                )
             return {}
+        name = name if named else f"kernel__{name}"
         truth = any(isinstance(value, bool | np.bool_) for value in np.ravel(np.asarray(gammas, dtype=object)))
         if isinstance(gammas, int | np.integer) and gammas >= 1 and not truth:
-            scale = width_of(search.laws({name: "scale"}).kernel, estimator)
+            scale = width_of(search.laws({name: "scale"}).kernel)
             if scale is None:
                 return {}  # the kernel has no use for it
             return {name: (scale * 2.0 ** (np.arange(gammas) - gammas // 2)).tolist()}

@@ -26,7 +26,8 @@ class SVCCV(ClassifierMixin, SearchCV):
     gammas : int, float or list, default=11
         Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
-        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+        A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
+        ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.
@@ -47,10 +48,10 @@ class SVCCV(ClassifierMixin, SearchCV):
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     shrinking : bool, default=True
         Whether libsvm leaves settled rows aside while it iterates.
     tol : float, default=1e-3
@@ -60,7 +61,7 @@ class SVCCV(ClassifierMixin, SearchCV):
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class; "balanced" is by the inverse of the class's share.
     max_iter : int, default=-1
-        Most iterations of libsvm; -1 is no limit.
+        Maximum number of iterations of libsvm; -1 is no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         With more than two classes: one decision value for each class ("ovr"), or for each pair of classes ("ovo").
     break_ties : bool, default=False
@@ -150,7 +151,8 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     gammas : int, float or list, default=11
         Candidates for gamma: numbers, "scale" or "median" (which mean other numbers in each split). A float is one
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
-        A kernel without a width has none to choose; for a kernel object the parameter is called ``kernel__gamma``.
+        A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
+        ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
     epsilon : float, default=0.1
         Errors below it cost nothing.
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
@@ -173,10 +175,10 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
     shrinking : bool, default=True
         Whether libsvm leaves settled rows aside while it iterates.
     tol : float, default=1e-3
@@ -184,7 +186,7 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     cache_size : float, default=200
         Memory of libsvm's cache, in MB.
     max_iter : int, default=-1
-        Most iterations of libsvm; -1 is no limit.
+        Maximum number of iterations of libsvm; -1 is no limit.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
         of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
+from gapkernel.kernels.independence import check_independent
 from gapkernel.rows import Moments, Rows
 
 GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
@@ -43,6 +44,11 @@ class Kernel(BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict] = {}
 
+    @property
+    def linear_factor(self) -> float | None:
+        """The factor c of a kernel c x'y, None for a kernel that is not linear."""
+        return None
+
     def compares(self, kind: str) -> bool:
         """Whether the kernel is defined for rows of this kind."""
         return kind in self.kinds
@@ -52,7 +58,7 @@ class Kernel(BaseEstimator, ABC):
         self._validate_params()
         if not self.compares(rows.kind):
             raise ValueError(
-                f"{self!r} compares {' or '.join(sorted(self.kinds))} laws, but these rows have {rows.kind} ones. "
+                f"{self!r} compares {' or '.join(sorted(self.kinds))} laws, but these rows have {rows.kind} laws. "
                 f"Use density='auto', which suits the kernel, or kernels.MonteCarlo, which takes laws of any kind."
             )
         return self._looked_at(rows)
@@ -167,7 +173,7 @@ class Kernel(BaseEstimator, ABC):
 
     def _no_closed_form(self, what: str) -> NoClosedForm:
         return NoClosedForm(
-            f"The {what} of {self!r} has no closed form here. Kernels 'rbf', 'genrbf' and 'linear' have."
+            f"The {what} of {self!r} has no closed form here. Use a single kernel 'rbf', 'genrbf' or 'linear'."
         )
 
     def on(self, columns) -> Kernel:
@@ -238,6 +244,10 @@ class OnColumns(Kernel):
         for shared, own in self.kernel._column_covariances(self._part(rows)):
             yield ColumnCovariance(square * shared, square * own)
 
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        there = None if right is None else self._part(right)
+        return self._factor() * self.kernel.over_widths(gammas, self._part(left), there)
+
     def _factor(self) -> float:
         return 1.0
 
@@ -279,6 +289,12 @@ class Scaled(OnColumns):
             raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
         return self.factor
 
+    @property
+    def linear_factor(self) -> float | None:
+        """That of the kernel inside, multiplied."""
+        inside = self.kernel.linear_factor
+        return None if inside is None else self._factor() * inside
+
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self._factor()
         self.kernel = self.kernel.resolve(moments, rows)
@@ -310,7 +326,7 @@ class Sum(Kernel):
         if not common:
             raise ValueError(
                 f"{self.left!r} compares {' or '.join(sorted(self.left.kinds))} laws and {self.right!r} "
-                f"{' or '.join(sorted(self.right.kinds))} ones: they cannot be combined."
+                f"{' or '.join(sorted(self.right.kinds))} laws: they cannot be combined."
             )
         return common
 
@@ -372,20 +388,4 @@ class Product(Sum):
         return Kernel._dot(self, left, right, coefficients)
 
     def _check_independent(self, rows: Rows) -> None:
-        if rows.complete.all():
-            return  # points: any product is exact
-        first, second = self.left._columns(rows.n_features), self.right._columns(rows.n_features)
-        shared = np.flatnonzero(first & second)
-        if shared.size:
-            raise ValueError(
-                f"Both factors of the product look at column {shared[0]}, so their expectations do not multiply. "
-                f"Give each its own columns with kernel.on([...]), or add the kernels."
-            )
-        if rows.kind == "marginal":
-            return  # the gaps of a row are independent of each other
-        for members, columns, covariance in rows.by_pattern():
-            if np.any(covariance[np.ix_(first[columns], second[columns])]):
-                raise ValueError(
-                    f"Row {members[0]} has correlated gaps in the columns of both factors, so their expectations "
-                    f"do not multiply. Add the kernels, or use one kernel over all the columns."
-                )
+        check_independent(rows, self.left._columns(rows.n_features), self.right._columns(rows.n_features))

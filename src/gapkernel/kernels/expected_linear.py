@@ -32,6 +32,7 @@ class ExpectedLinear(Kernel):
     """
 
     kinds = ALL_KINDS
+    linear_factor = 1.0
 
     def _diag(self, rows: Rows) -> np.ndarray:
         return np.einsum("ij,ij->i", rows.means, rows.means) + rows.total_variance  # same draw: (2)

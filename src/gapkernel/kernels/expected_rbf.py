@@ -152,7 +152,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
         squared distance between the rows' means.
     """
 
-    kinds = GAUSSIAN  # it is no expectation, so it does not average over components
+    kinds = GAUSSIAN  # it is not an expectation, so it does not average over components
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))  # equal means: the exponent is 0
@@ -162,7 +162,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
     def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
         if power != 1.0:
-            raise NoClosedForm("The unscaled kernel is no expectation, so it has no variance; use ExpectedRBF.")
+            raise NoClosedForm("The unscaled kernel is not an expectation, so it has no variance; use ExpectedRBF.")
         warnings.warn(
             "UnscaledExpectedRBF is not positive definite: a solver may fail or return a saddle point. Use GenRBF.",
             UserWarning,
@@ -174,5 +174,5 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
 
 def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
-    """E k^2 - (E k)^2 = (E k)^2 (exp(log E k^2 - 2 log E k) - 1), without cancellation: (6), corrected (7)."""
-    return np.exp(2.0 * log_mean) * np.maximum(np.expm1(log_of_square - 2.0 * log_mean), 0.0)
+    """E k^2 - (E k)^2 = E k^2 (1 - exp(2 log E k - log E k^2)), without cancellation: (6), corrected (7)."""
+    return np.exp(log_of_square) * -np.expm1(np.minimum(2.0 * log_mean - log_of_square, 0.0))

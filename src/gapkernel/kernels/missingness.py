@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.kernels.width import WIDTH, scale_gamma
 from gapkernel.rows import Moments, Rows
 
@@ -72,7 +74,7 @@ class Masked(Kernel):
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, left, right)
-        return self._joined(values, self._alike(left, left if right is None else right))
+        return self._joined(values, self.alike(left, left if right is None else right))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.kernel = self.kernel.resolve(moments, rows)
@@ -90,12 +92,32 @@ class Masked(Kernel):
         return self._joined(self.kernel._diag(rows.unmasked), np.ones(len(rows)))
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self._alike(left, right))
+        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self.alike(left, right))
 
     def _gram(self, rows: Rows) -> np.ndarray:
-        return self._joined(self.kernel._gram(rows.unmasked), self._alike(rows, rows))
+        return self._joined(self.kernel._gram(rows.unmasked), self.alike(rows, rows))
 
-    def _alike(self, left: Rows, right: Rows) -> np.ndarray:
+    def _self_cross(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._self_cross(rows.unmasked), np.ones(len(rows)))
+
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._slope(left, right) ** 2 * self.kernel._variance(left.unmasked, right.unmasked)
+
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
+        return self._slope(rows, rows) ** 2 * self.kernel._gram_variance(rows.unmasked)
+
+    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
+        slopes = self._slope(rows, rows).T
+        for slope, (shared, own) in zip(slopes, self.kernel._column_covariances(rows.unmasked), strict=True):
+            yield ColumnCovariance(np.outer(slope, slope) * shared, slope**2 * own)
+
+    def _slope(self, left: Rows, right: Rows) -> np.ndarray:
+        """What a draw of the other kernel is multiplied by: the gaps are known, so they do not vary themselves."""
+        alike = self.alike(left, right)
+        return alike if self.indicator.rule == "product" else np.ones_like(alike)
+
+    def alike(self, left: Rows, right: Rows) -> np.ndarray:
+        """The kernel on the gaps of two batches, (n_left, n_right)."""
         if not self.columns.any():
             return np.ones((len(left), len(right)))
         here, there = left.mask()[:, self.columns].astype(float), right.mask()[:, self.columns].astype(float)

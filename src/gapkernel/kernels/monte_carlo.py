@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.kernels.base import ALL_KINDS, Kernel
 from gapkernel.kernels.on_vectors import matrix_of
-from gapkernel.kernels.width import unresolved
 from gapkernel.rows import AtomRows, Moments, Rows
 
 TILE_BYTES = 2**25
@@ -126,9 +125,11 @@ class MonteCarlo(Kernel):
     def _atoms(self, rows: Rows) -> Iterator[tuple[slice, AtomRows]]:
         """The completions of all rows, some rows at a time."""
         if not isinstance(self.random_state, Integral):
-            raise unresolved("random_state", self.random_state)
+            raise ValueError(
+                f"random_state={self.random_state!r} is not a seed: give random_state a number, or call resolve first."
+            )
         if isinstance(self.base, str):
-            _ = rows.means  # refuses categories, whose codes are no numbers
+            _ = rows.means  # refuses categories, whose codes are not numbers
         tile = max(1, int(np.sqrt(TILE_BYTES / 8)) // self.n_draws)
         for begin in range(0, len(rows), tile):
             some = slice(begin, begin + tile)

@@ -112,6 +112,9 @@ class AtomRows(Rows):
     def columns(self, indices) -> AtomRows:
         return self._with(np.ascontiguousarray(self.values[:, np.asarray(indices)]))
 
+    def beside(self, values) -> AtomRows:
+        return self._with(np.hstack([self.values, np.asarray(values)[self.owner]]))
+
     def scale(self, factors) -> AtomRows:
         return self._with(self.values * self._factors(factors))
 

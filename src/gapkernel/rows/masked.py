@@ -76,6 +76,9 @@ class MaskedRows(Rows):
         """Some columns of the laws; the record of what was missing stays whole."""
         return MaskedRows(self.rows.columns(indices), self.missing)
 
+    def beside(self, values) -> MaskedRows:
+        return MaskedRows(self.rows.beside(values), self.missing)
+
     def scale(self, factors) -> MaskedRows:
         return MaskedRows(self.rows.scale(factors), self.missing)
 

@@ -76,6 +76,9 @@ class MixtureRows(Rows):
     def columns(self, indices) -> MixtureRows:
         return MixtureRows(tuple(rows.columns(indices) for rows in self.laws), self.weights)
 
+    def beside(self, values) -> MixtureRows:
+        return MixtureRows(tuple(rows.beside(values) for rows in self.laws), self.weights)
+
     def scale(self, factors) -> MixtureRows:
         return MixtureRows(tuple(rows.scale(factors) for rows in self.laws), self.weights)
 

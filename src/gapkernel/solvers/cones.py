@@ -166,6 +166,8 @@ class ConeSolver(Solver):
 
 def diagonal_root(variances: np.ndarray, floor: float) -> sparse.csr_array:
     """R with R'R = diag(variances), without its rows below the ``floor``."""
+    if np.isnan(variances).any():
+        raise ValueError("A variance of the kernel is NaN, so there is no cone: check what `gram_variance` returns.")
     kept = np.flatnonzero(variances > floor)
     return sparse.csr_array((np.sqrt(variances[kept]), (np.arange(len(kept)), kept)), shape=(len(kept), len(variances)))
 

@@ -163,6 +163,13 @@ class Table:
         codes[gaps] = np.nan
         return codes
 
+    def with_indicator(self, values: np.ndarray, indicator: bool) -> np.ndarray:
+        """``values`` of the rows, (..., n_rows, n), with a 0/1 column for the gaps of each column if ``indicator``."""
+        if not indicator:
+            return values
+        gaps = np.broadcast_to(self.missing, (*values.shape[:-2], *self.shape))
+        return np.concatenate([values, gaps], axis=-1)
+
     @classmethod
     def from_one_hot(cls, codes: np.ndarray, schema: Schema) -> Table:
         """The table of these codes, with the level of the largest code; the inverse of `one_hot`."""

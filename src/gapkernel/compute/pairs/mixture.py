@@ -25,11 +25,12 @@ class MixtureEngine:
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
         check_fits((len(self.owner_left), len(self.owner_right)), "A kernel matrix of all components")
-        matrix = _summed(self.engine.matrix(), self.owner_left, self.shape[0])
-        matrix = np.ascontiguousarray(_summed(matrix.T, self.owner_right, self.shape[1]).T)
+        add = np.logaddexp if log else np.add  # logarithms of rows far apart stay finite where the values are 0
+        matrix = _summed(self.engine.matrix(log=log), self.owner_left, self.shape[0], add)
+        matrix = np.ascontiguousarray(_summed(matrix.T, self.owner_right, self.shape[1], add).T)
         if self.engine.symmetric:
             matrix = 0.5 * (matrix + matrix.T)  # the two sums round differently
-        return np.log(matrix) if log else matrix
+        return matrix
 
     def dot(self, coefficients: np.ndarray) -> np.ndarray:
         """The matrix times ``coefficients`` (n_right, k): the matrix is never held."""
@@ -72,8 +73,8 @@ def _block(rows, pattern) -> np.ndarray:
     return rows.covariance[rows.block_start[pattern] : rows.block_start[pattern + 1]].reshape(size, size)
 
 
-def _summed(matrix: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
+def _summed(matrix: np.ndarray, owner: np.ndarray, n: int, add: np.ufunc = np.add) -> np.ndarray:
     """Rows of ``matrix`` added up by owner; every owner has one at least, and owners are sorted."""
     if len(owner) == n:
         return matrix
-    return np.add.reduceat(matrix, np.searchsorted(owner, np.arange(n)), axis=0)
+    return add.reduceat(matrix, np.searchsorted(owner, np.arange(n)), axis=0)

@@ -23,7 +23,7 @@ def run_tasks(
 ) -> list[Result]:
     """Results of ``function`` for all tasks, in their order; with a description, a progress bar if one is wanted.
 
-    The settings in force here hold in the tasks too, but for the progress: one bar is enough.
+    The settings in force here hold in the tasks too, except the progress: one bar is enough.
     """
 
     def quietly(task: Task) -> Result:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.compute.runtime.progress import watched
 from gapkernel.density import Density, base_measure
-from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis, with_indicator
+from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
 from gapkernel.kernels.on_vectors import complete_kernel
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
@@ -73,12 +73,13 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         Of completions="density". "auto" is `density.Gaussian`, or `density.JointGaussian` over numbers and codes with
         categories in the table.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The kernel sees a 0/1 column for each level, and places for ordered categories.
         "uniform", "empirical" and "exact" complete a missing category to a level, "density" to a vector of codes by
         their law. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the kernel sees a further 0/1 column for each column, 1 in its gaps.
+        Whether the model also uses which values are missing: the kernel sees a further 0/1 column for each column, 1 in
+        its gaps.
     n_basis : int, default=None
         Most basis functions, at most the number of rows. None: 500, or the number of rows.
     basis_tol : float, default=1e-6
@@ -109,7 +110,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     tol : float, default=1e-5
         Stop when the objective falls by less than this share of itself.
     max_iter : int, default=200
-        Most iterations.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the completions, of the rows that the basis is picked from, and of "sgd".
     verbose : bool, default=False
@@ -263,7 +264,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         completions = base_measure(self.completions, self.density, self.n_completions, self.sampling, seed)
         completions.fit(table[used], sample_weight=weight[used])
         completions.counts(table)  # a row with too many is refused here, by its place in X
-        columns = with_indicator(table[used].one_hot(), table.missing[used], self.indicator)
+        columns = table[used].with_indicator(table[used].one_hot(), self.indicator)
         kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, columns, weight[used])
         rows = rows_for_basis(table[used], completions, self.basis, size, self.indicator, random)
         basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)

@@ -27,11 +27,6 @@ MOST_PICKED_FROM = 10_000
 """Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
 
 
-def with_indicator(codes: np.ndarray, gaps: np.ndarray, indicator: bool) -> np.ndarray:
-    """Numbers and 0/1 codes of some rows, with a 0/1 column for the gaps of each column if they count."""
-    return np.hstack([codes, gaps]) if indicator else codes
-
-
 def basis_size(n_basis: int | None, n_rows: int) -> int:
     """Most basis functions for rows of this number."""
     if n_basis is not None and n_basis > n_rows:
@@ -59,7 +54,7 @@ def rows_for_basis(
         pool = np.sort(random.choice(pool, most, replace=False))
     picked = table[pool]
     codes = picked.one_hot() if complete[pool].all() else completions.means(picked)
-    rows = with_indicator(codes, picked.missing, indicator)
+    rows = picked.with_indicator(codes, indicator)
     return centres(rows, size, random) if basis == "kmeans" else rows
 
 
@@ -140,6 +135,5 @@ class FeatureBlocks(Sequence[Block]):
     def _compute(self, b) -> Block:
         table = self.table[self.slices[b]]
         atoms = cast(AtomRows, self.completions.condition(table))
-        gaps = table.missing[atoms.owner] if self.indicator else np.empty(0)
-        values = with_indicator(atoms.values, gaps, self.indicator)
+        values = table[atoms.owner].with_indicator(atoms.values, self.indicator)
         return Block(self.features(values), atoms.log_weight, atoms.counts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_y, check_consistent_length, column_or_1d
 
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.tables import Table, names_of, read_classes
 
 UNOBSERVED = -1
@@ -25,7 +25,7 @@ class CandidateLabels(NamedTuple):
         known = self.candidates.sum(axis=1) == 1
         if class_weight is not None and known.any():
             labels = self.classes[self.candidates[known].argmax(axis=1)]
-            weight[known] *= compute_sample_weight(class_weight, labels)
+            weight[known] = class_weighted(class_weight, labels, weight[known])
         return weight
 
 
@@ -66,7 +66,7 @@ def _label_vector(y) -> CandidateLabels:
         y = np.array(y, dtype=object)  # else -1 among strings would become the string "-1"
     y = column_or_1d(y, warn=True)
     if any(label is None for label in y.tolist()):
-        raise ValueError("y holds None. None is no label; use -1 for an unobserved one.")
+        raise ValueError("y holds None. None is not a label; use -1 for an unobserved one.")
     if any(isinstance(label, str) and label == str(UNOBSERVED) for label in y.tolist()):
         raise ValueError("y holds the text '-1'. For an unobserved label among names use an object array with -1.")
     observed = ~np.array([_is_unobserved(label) for label in y.tolist()], dtype=bool)

@@ -55,16 +55,17 @@ class FourierClassifier(OneAgainstRest, FourierModel):
     orthogonal : bool, default=True
         Whether frequencies are orthogonal in blocks, which keeps the features unbiased and makes their error smaller.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that is not among the rows drawn for the density is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one. A
+        `Missingness` must have ``rule="product"``.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and of the rows drawn for the density. None draws anew in each fit.
     tol : float, default=1e-8
         Newton's method stops when the next step can lower the objective by no more than this share of it.
     max_iter : int, default=50
-        Most passes of Newton's method.
+        Maximum number of passes of Newton's method.
 
     Attributes
     ----------

@@ -44,10 +44,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     orthogonal : bool, default=True
         Whether frequencies are orthogonal in blocks, which keeps the features unbiased and makes their error smaller.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that is not among the rows drawn for the density is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one. A
+        `Missingness` must have ``rule="product"``.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and of the rows drawn for the density. None draws anew in each fit.
 
@@ -92,7 +93,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
             NaN, None and pd.NA mark a gap.
         y : Ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in the density; `batches` bring theirs.
+            How much each row counts in the density; `batches` already contain the weights.
 
         Returns
         -------

@@ -52,7 +52,7 @@ class FourierModel(SampledDensity):
         X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
             NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,), or (n_samples, n_targets) where the estimator takes several targets
-            Classes or values; None for `batches`, which bring theirs.
+            Classes or values; None for `batches`, which contain y.
         sample_weight : array-like of shape (n_samples,), default=None
             How many rows each row counts for, in the coefficients and in the density. A weight of zero leaves a row
             out.
@@ -70,7 +70,7 @@ class FourierModel(SampledDensity):
     def _checked(cls, part: Part) -> Part:
         if part.y is None:
             raise ValueError(
-                f"{cls.__name__} requires y to be passed, but the target y is None. Batches bring theirs: "
+                f"{cls.__name__} requires y to be passed, but the target y is None. Batches already contain y: "
                 f"gapkernel.batches(source, target)."
             )
         y = cls._check_targets(part.y)

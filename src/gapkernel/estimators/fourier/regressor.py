@@ -36,8 +36,8 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
 
     Time grows linearly with the rows, and memory does not grow with them: the features are made part by part, and only
     sums over rows are kept. So the rows may come from an array, a memory map, files (`batches`) or a dask collection;
-    the model is the same up to rounding. With more features it approaches `KernelRidge`, but for the intercept that it
-    adds.
+    the model is the same up to rounding. With more features it approaches `KernelRidge`, except for the intercept that
+    it adds.
 
     Parameters
     ----------
@@ -59,10 +59,11 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     orthogonal : bool, default=True
         Whether frequencies are orthogonal in blocks, which keeps the features unbiased and makes their error smaller.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level that is not among the rows drawn for the density is a gap.
     indicator : bool or Missingness, default=False
-        Whether it counts which values are missing: a kernel on the gaps multiplies the other one.
+        Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one. A
+        `Missingness` must have ``rule="product"``.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and of the rows drawn for density and intervals. None draws anew in each fit.
     conformal : bool, default=False

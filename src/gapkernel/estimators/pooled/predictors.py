@@ -17,7 +17,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
-from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -71,7 +71,7 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         weight, classes = read_weight(sample_weight, table), self._classes_in(y)
         imputer = ChainedEquations() if self.imputer is None else self.imputer
         imputations = Imputations(imputer, self.n_imputations, self.random_state)
-        completed = self._with_indicator(imputations.fit_complete(X, table, y), table)
+        completed = table.with_indicator(imputations.fit_complete(X, table, y), self.indicator)
         if not table.missing.any():
             completed = completed[:1]  # a table without gaps has one completion
         estimator, inputs, mean_gram = self.estimator, list(completed), None
@@ -118,13 +118,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         """The classes, if there are classes."""
         return None
 
-    def _with_indicator(self, completed: np.ndarray, table: Table) -> np.ndarray:
-        """The completions, with a 0/1 column for the gaps of each column if they count."""
-        if not self.indicator:
-            return completed
-        gaps = np.broadcast_to(table.missing.astype(np.float64), (len(completed), *table.shape))
-        return np.concatenate([completed, gaps], axis=2)
-
     def _stacked_weight(self, sample_weight, copies: int, n: int):
         """Each copy of a row counts 1/m, so that a row counts once whatever the number of imputations."""
         if copies == 1 or not has_fit_parameter(self.estimator, "sample_weight"):
@@ -136,7 +129,7 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         """What the fitted estimators see of new rows: their completions, or the kernels of these."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False, schema=self.schema_)
-        completed = self._with_indicator(self.imputations_.complete(X, table), table)
+        completed = table.with_indicator(self.imputations_.complete(X, table), self.indicator)
         return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
 
     def _answers(self, X, method: str) -> np.ndarray:
@@ -172,11 +165,11 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
-        gaps.
+        Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
+        1 in its gaps.
     n_jobs : int, default=None
         Fits at the same time.
     verbose : bool or int, default=False
@@ -320,11 +313,11 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The estimator sees a 0/1 column for each level. A level unknown at fit is a gap.
     indicator : bool, default=False
-        Whether it counts which values are missing: the estimator sees a further 0/1 column for each column, 1 in its
-        gaps.
+        Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
+        1 in its gaps.
     n_jobs : int, default=None
         Fits at the same time.
     verbose : bool or int, default=False

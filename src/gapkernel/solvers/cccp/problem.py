@@ -7,7 +7,7 @@ The last term is zero unless transduction asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -102,11 +102,8 @@ class IncompleteProblem:
 
     def objective(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """J and its gradient."""
-
-        def loss(b, scores, block):
-            return self.loss.value(scores, block.counts, self.labels[b])
-
-        return self._total(theta, loss)
+        losses = ((block, self.loss.value(block.scores(theta), block.counts, labels)) for block, labels in self)
+        return self._total(theta, losses)
 
     def tangent(self, theta: np.ndarray) -> list[Plane]:
         """For each block, the plane of `IncompleteLoss.tangent` at ``theta``."""
@@ -114,11 +111,9 @@ class IncompleteProblem:
 
     def majorant(self, theta: np.ndarray, planes: list[Plane]) -> tuple[float, np.ndarray]:
         """The convex bound above J that the planes give, and its (sub)gradient: (16), (20), (22)."""
-
-        def loss(b, scores, block):
-            return self.loss.majorant(scores, self.labels[b], planes[b])
-
-        return self._total(theta, loss)
+        blocks = zip(self, planes, strict=True)
+        losses = ((block, self.loss.majorant(block.scores(theta), labels, plane)) for (block, labels), plane in blocks)
+        return self._total(theta, losses)
 
     def scores(self, theta: np.ndarray) -> list[np.ndarray]:
         """The scores of each block. They are linear in theta: a line of thetas needs them at two points only."""
@@ -141,10 +136,10 @@ class IncompleteProblem:
         extra, slope = self.balance(theta)
         return value + extra, gradient + slope
 
-    def _total(self, theta, loss: Callable) -> tuple[float, np.ndarray]:
+    def _total(self, theta, losses: Iterable[tuple[Block, tuple[float, np.ndarray]]]) -> tuple[float, np.ndarray]:
+        """The losses of the blocks, with their derivatives by the scores, and what does not come from the rows."""
         value, gradient = self.quadratic(theta)
-        for b, (block, _) in enumerate(self):
-            part, derivatives = loss(b, block.scores(theta), block)
+        for block, (part, derivatives) in losses:
             value += part
             gradient = gradient + block.pull_back(derivatives)
         return value, gradient

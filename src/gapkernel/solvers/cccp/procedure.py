@@ -4,8 +4,8 @@
 that is subtracted by its tangent plane at theta_t and minimises the convex rest. For "gp" that is the EM algorithm:
 the plane averages the features of each row's completions by their probability *given the row's label* (the paper
 prints the unconditional probability, whose only fixed point is theta = 0), and the rest is a smooth function for
-L-BFGS. For "svm" the rest has maxima of log-sum-exp, so it is no quadratic program as printed; a bundle method solves
-it.
+L-BFGS. For "svm" the rest has maxima of log-sum-exp, so it is not a quadratic program as printed; a bundle method
+solves it.
 Either way J never rises, and the limit is a stationary point.
 """
 
