@@ -52,7 +52,7 @@ def peak_mib(task):
     return max(0.0, (highest - before) / 2**20)
 
 
-def report(name, title, header, rows, notes=""):
+def report(name, title, header, rows, notes="", command=None):
     """Print a table and write it to results/<name>.md."""
     table = Table(title=title)
     for column in header:
@@ -64,7 +64,7 @@ def report(name, title, header, rows, notes=""):
     packages = ", ".join(f"{p} {version(p)}" for p in ("gapkernel", "numpy", "scipy", "scikit-learn", "numba"))
     lines = [f"# {title}", "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    lines += ["", notes.strip(), "", f"`python benchmarks/run.py {name}`; {os.cpu_count()} cores, "]
+    lines += ["", notes.strip(), "", f"`{command or f'python benchmarks/run.py {name}'}`; {os.cpu_count()} cores, "]
     lines[-1] += f"Python {platform.python_version()}, {packages}."
     (RESULTS / f"{name}.md").write_text("\n".join(lines) + "\n")
 

@@ -39,6 +39,7 @@ CLASSES = (
 NUMBERS = ("diabetes", "servo", "water_treatment")
 TUNED = {"mean": "mean_indicator", "iterative": "iterative", "hgb": "boosting", "xgboost": "xgboost"}
 """Rivals whose settings are chosen by cross-validation, and their names in the registry of methods."""
+COMMAND = "python benchmarks/quality.py"
 FRACTIONS = (0.0, 0.2, 0.4)
 COVERAGE = 0.9
 CELLS = Path(os.environ.get("GAPKERNEL_CELLS", Path(__file__).parents[2] / "shared" / "cells"))
@@ -205,7 +206,7 @@ def write_tables(results):
         f"{name}: critical difference {result.critical_difference:.2f} with {len(blocks[name])} tables as blocks."
         for name, result in tested.items()
     )
-    report("quality", "Mean ranks on the shared tables", header, rows, notes)
+    report("quality", "Mean ranks on the shared tables", header, rows, notes, COMMAND)
     write_pairs(blocks)
     write_coverage(frame[frame["method"] == "gap"])
     if "cells" in results and len(results["cells"]):
@@ -226,7 +227,7 @@ def write_pairs(blocks):
             rows.append([measure, rival, f"{apart.mean():+.4f}", f"± {half:.4f}", best])
     header = ["measure", "rival", "gap - rival", "95 %", "gap is better on"]
     notes = "Means over the shares of removed cells, then over tables as blocks; negative favours gap (AUC too)."
-    report("quality_pairs", "The Gap estimators against each rival", header, rows, notes)
+    report("quality_pairs", "The Gap estimators against each rival", header, rows, notes, COMMAND)
 
 
 def write_coverage(mine):
@@ -253,7 +254,7 @@ def write_coverage(mine):
     combined = -mine.dropna(subset=["cv_score"]).groupby("dataset")["cv_score"].mean().mean()
     alone = ", ".join(f"{name} {loss:.4f}" for name, loss in sorted(everywhere.items(), key=lambda item: item[1]))
     notes = f"Out-of-fold log loss, mean over tables: combined {combined:.4f}; members that suit every table: {alone}."
-    report("quality_coverage", title, header, lines, notes)
+    report("quality_coverage", title, header, lines, notes, COMMAND)
 
 
 def write_cells(frame):
@@ -276,7 +277,7 @@ def write_cells(frame):
                 line += [f"{theirs.mean():.4f}", f"{int(better.sum())} of {len(ours)}"]
             rows.append(line)
     header = ["table", "gaps", "rate", "measure", "seeds", "gap", "TabPFN-3", "better in", "CatBoost", "better in"]
-    report("quality_cells", "The cells of a published study", header, rows)
+    report("quality_cells", "The cells of a published study", header, rows, command=COMMAND)
 
 
 def _draw(tested):

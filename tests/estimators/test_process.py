@@ -314,7 +314,7 @@ BAD = {
         {"density": gk.density.BestDensity([gk.density.GaussianMixture(2)])},
         "needs Gaussian laws, but BestDensity.* gives mixture ones. Use density='auto'",
     ),
-    "density": ({"density": gk.density.Marginals()}, "have marginal ones. Use density='auto'"),
+    "density": ({"density": gk.density.Marginals()}, "have marginal laws. Use density='auto'"),
 }
 
 

@@ -126,14 +126,6 @@ def test_shrunk_length_scales_lie_between_one_and_free_ones(estimator):
     assert shrunk.argmin() == free.argmin()
 
 
-@pytest.mark.parametrize("weight", [20.0, 100.0])
-def test_large_weights_do_not_end_in_a_process_of_single_rows(weight):
-    X, y = problem(n=40, rate=0.2)
-    model = gk.GaussianProcessClassifier(prior="share").fit(X, y, sample_weight=np.full(40, weight))
-    plain = gk.GaussianProcessClassifier(prior="share").fit(X, y)
-    assert_allclose(model.length_scale_, plain.length_scale_, rtol=1e-3)
-
-
 def test_an_indicator_counts_what_is_missing():
     random = np.random.default_rng(0)
     X = random.standard_normal((120, 2))

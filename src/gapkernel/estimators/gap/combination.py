@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
@@ -21,8 +21,9 @@ STEPS = 200
 DOUBT = 0.2
 """Rows' worth of even odds in every probability."""
 
-POWER_DEVIATION = 0.3
-"""Prior deviation of the logarithm of the power by which probabilities are made more or less sure."""
+POWER_DEVIATION, SLOPE_DEVIATION = 0.3, 2.0
+"""Prior deviations of the logarithm of the power by which probabilities are made more or less sure, and of the slope of
+decision values, about which little is known beforehand."""
 
 SMALLEST = 1e-9
 """Probabilities are kept this far from 0, so that no single row decides."""
@@ -49,31 +50,40 @@ class ToProbabilities:
         chances = softmax(scores @ self.slope + self.intercept, axis=1)
         return (1.0 - self.doubt) * chances + self.doubt / len(self.intercept)
 
+    def scaled(self, unit: float) -> ToProbabilities:
+        """The same for scores in other units: those of this map times ``unit``."""
+        return replace(self, slope=self.slope / unit)
+
 
 def sigmoid(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
-    """A logistic regression on decision values (Platt's method), slightly shrunk."""
+    """A logistic regression on decision values (Platt's method), slightly shrunk; one slope for more than two classes.
+
+    A slope for every pair of a score and a class would follow the noise of the rows that are left out.
+    """
+    unit = float(scores.std()) or 1.0
+    if scores.shape[1] > 1:
+        return _with_one_slope(scores / unit, y, weight, bounds=(-3.0, 3.0), prior=SLOPE_DEVIATION).scaled(unit)
     from sklearn.linear_model import LogisticRegression  # slow to import
 
-    unit = scores.std(axis=0)
-    unit = np.where(unit > 0, unit, 1.0)
     model = LogisticRegression(C=10.0, max_iter=500).fit(scores / unit, y, sample_weight=weight)
-    if len(model.classes_) == 2:
-        slope, intercept = model.coef_[0][:, None], model.intercept_
-        slopes = np.hstack([0.0 * slope, slope]) / unit[:, None]
-        return ToProbabilities(slopes, np.array([0.0, intercept[0]]), DOUBT / len(y))
-    return ToProbabilities(model.coef_.T / unit[:, None], model.intercept_, DOUBT / len(y))
+    slope, intercept = np.array([[0.0, model.coef_[0, 0]]]), np.array([0.0, model.intercept_[0]])
+    return ToProbabilities(slope, intercept, DOUBT / len(y)).scaled(unit)
 
 
 def tempered(log_probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
     """One power for all probabilities, which makes them as sure as they may be; 1 unless the rows say otherwise."""
+    return _with_one_slope(log_probabilities, y, weight, bounds=(-1.5, 1.5), prior=POWER_DEVIATION)
 
-    def loss(log_power: float) -> float:
-        chances = np.exp(log_softmax(np.exp(log_power) * log_probabilities, axis=1))
-        return log_loss(chances, y, weight) + 0.5 * (log_power / POWER_DEVIATION) ** 2 / len(y)
 
-    power = np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x)
-    n_classes = log_probabilities.shape[1]
-    return ToProbabilities(power * np.eye(n_classes), np.zeros(n_classes), DOUBT / len(y))
+def _with_one_slope(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None, bounds, prior) -> ToProbabilities:
+    """The softmax of all scores times one number, whose logarithm has a normal prior around 0."""
+
+    def loss(log_slope: float) -> float:
+        chances = np.exp(log_softmax(np.exp(log_slope) * scores, axis=1))
+        return log_loss(chances, y, weight) + 0.5 * (log_slope / prior) ** 2 / len(y)
+
+    slope, n_classes = np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x), scores.shape[1]
+    return ToProbabilities(slope * np.eye(n_classes), np.zeros(n_classes), DOUBT / len(y))
 
 
 def log_loss(probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> float:

@@ -121,11 +121,10 @@ class GaussianProcess(KernelMachine):
                     stacklevel=5,
                 )
             else:
-                searched = evidence.for_search()
                 if start.shrinks:  # from the best common scale
                     common = self._start(scale, n_columns, length_scale=scale)
-                    start = start.around(common.at(self._optimum(searched, common, random)))
-                start = start.at(self._optimum(searched, start, random))
+                    start = start.around(common.at(self._optimum(evidence, common, random)))
+                start = start.at(self._optimum(evidence, start, random))
                 start.warn_at_bounds()
         return FittedProcess(evidence, start, evidence.posterior(start), self.n_landmarks)
 

@@ -43,8 +43,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     integral of the logistic function over the normal law of these moments: the less is known of a row, the closer
     it stays to even odds. Several classes are fitted one against the rest, each with hyperparameters of its own. On
     complete data, with ``link="williams-barber"``, it equals scikit-learn's `GaussianProcessClassifier` with
-    ``ConstantKernel() * RBF()``, whose parameter names are used here. A row of weight w counts as w rows with one
-    latent value; the hyperparameters are found with weights of mean 1.
+    ``ConstantKernel() * RBF()``, whose parameter names are used here. A row of weight w counts as w equal
+    rows, so with large weights every label seems certain; where only their ratios count, divide weights by their mean.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ approximation gives A and b of the same form.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -98,10 +98,6 @@ class Evidence(ABC):
         gradient[-1] = parameters.noise * weights.trace()
         return posterior.log_likelihood, 0.5 * gradient[parameters.free]  # (5.9)
 
-    def for_search(self) -> Evidence:
-        """What a search for hyperparameters goes by."""
-        return self
-
     @abstractmethod
     def left_out(self, parameters: Hyperparameters, posterior) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance, without noise, of the average of f over each training row, given all other targets."""
@@ -153,10 +149,6 @@ class ClassEvidence(Evidence):
     @property
     def prior_mean(self) -> float:
         return self.offset
-
-    def for_search(self) -> ClassEvidence:
-        # with mean 1: under large weights every label seems certain, and the best process is one of single rows
-        return self if self.weight is None else replace(self, weight=self.weight / self.weight.mean())
 
     def left_out(self, parameters: Hyperparameters, posterior: LaplacePosterior) -> tuple[np.ndarray, np.ndarray]:
         # (5.12) for the regression on g + b/W with noise 1/W: its A_ii is W_ii times a share between 0 and 1
