@@ -27,6 +27,9 @@ X[random.random(X.shape) < 0.2] = np.nan
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=pd.Categorical(random.choice(["u", "v", None], 40)))
 IMPUTER = gk.ChainedEquations(n_imputations=2, random_state=0)
 
+SOURCES = X.copy()  # two gap patterns, each shared by many rows
+SOURCES[:, :2] = np.random.default_rng(5).standard_normal((len(X), 2))
+SOURCES[::2, 0], SOURCES[1::2, 1] = np.nan, np.nan
 MODELS = [
     *((gk.SVC(kernel=name, indicator=True), FRAME, CLASSES) for name in ("genrbf", "rbf", "linear", "ehk")),
     (gk.SVC(kernel="karma"), X, CLASSES),
@@ -52,6 +55,7 @@ MODELS = [
     (gk.GapRegressor(random_state=0), FRAME, NUMBERS),
     (gk.GapClassifier(members=["trees", "trees, small"], random_state=0), FRAME, CLASSES),
     (gk.GapRegressor(members=["trees, small", "fourier"], random_state=0), FRAME, NUMBERS),
+    (gk.GapClassifier(members=["genrbf, offsets", "rbf, offsets"], random_state=0), SOURCES, CLASSES),
     (gk.density.Gaussian(), X, None),
     (gk.density.Marginals(), FRAME, None),
     (gk.density.JointGaussian(), FRAME, None),

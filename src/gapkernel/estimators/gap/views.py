@@ -54,20 +54,24 @@ class WithoutOffsets(View):
 
     Attributes
     ----------
-    patterns : dict
-        From a gap pattern, as bytes, to the offsets of the columns of numbers.
+    patterns : ndarray of shape (n_patterns, n_bytes)
+        Gap patterns that many rows share, packed.
+    offsets : ndarray of shape (n_patterns, len(columns))
+        How far the numbers of each pattern are shifted.
     columns : ndarray of int
         The columns of numbers.
     """
 
-    patterns: dict[bytes, np.ndarray]
+    patterns: np.ndarray
+    offsets: np.ndarray
     columns: np.ndarray
 
     def __call__(self, table: Table) -> Table:
         values = table.values.copy()
-        none = np.zeros(len(self.columns))
-        offsets = [self.patterns.get(mask.tobytes(), none) for mask in np.packbits(table.missing, axis=1)]
-        values[:, self.columns] -= np.array(offsets).reshape(len(table), len(self.columns))
+        places = {pattern.tobytes(): place for place, pattern in enumerate(self.patterns)}
+        unknown = len(self.patterns)
+        found = [places.get(mask.tobytes(), unknown) for mask in np.packbits(table.missing, axis=1)]
+        values[:, self.columns] -= np.vstack([self.offsets, np.zeros(len(self.columns))])[found]
         return Table(values, table.schema)
 
 
@@ -104,4 +108,4 @@ def without_offsets(table: Table) -> WithoutOffsets | None:
     between = np.maximum(excess.sum(axis=0) / np.maximum(there.sum(axis=0), 1), 0.0)
     spread = between + noise / np.maximum(n, 1)
     offsets = np.where(there, means * np.divide(between, spread, out=np.zeros_like(spread), where=spread > 0), 0.0)
-    return WithoutOffsets({patterns[g].tobytes(): offsets[i] for i, g in enumerate(crowded)}, columns)
+    return WithoutOffsets(patterns[crowded], offsets, columns)
