@@ -121,8 +121,8 @@ def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
         "gapkernel.experiments.store.Store",  # it would open a file
         "gapkernel.tables.batches.Files",  # it would read one
         "gapkernel.missingness.summary.GapSummary",  # harmless, but no model is made of it
-        "gapkernel.estimators.svm.read_labelled",  # a function
-        "gapkernel.estimators.svm.ClassifierMixin",  # a class of another package
+        "gapkernel.estimators.svm.svm.read_labelled",  # a function
+        "gapkernel.estimators.svm.svm.ClassifierMixin",  # a class of another package
         "gapkernel.estimators.nowhere.SVC",
         "gapkernel.estimatorsX.svm.SVC",
         "os.system",

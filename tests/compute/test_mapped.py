@@ -10,7 +10,7 @@ from strategies import law_batches, random_covariance, random_laws
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.mapped import MappedEngine
 from gapkernel.kernels import ExpectedRBF, GenRBF
-from gapkernel.kernels.engines import expected_rbf
+from gapkernel.kernels.rbf.engines import expected_rbf
 from gapkernel.rows import MappedRows
 
 

@@ -13,8 +13,8 @@ import gapkernel as gk
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture
 from gapkernel.estimators.fourier import features as features_module
 from gapkernel.kernels import ExpectedRBF, GenRBF, Missingness, UnscaledExpectedRBF
-from gapkernel.kernels.fourier_map import FourierMap
 from gapkernel.kernels.missingness import Masked
+from gapkernel.kernels.rbf.fourier_map import FourierMap
 from gapkernel.rows import MaskedRows
 
 FourierFeatures = partial(gk.FourierFeatures, random_state=0)

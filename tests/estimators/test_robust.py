@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gapkernel import SVC, RobustSVC, config_context
 from gapkernel.density import Gaussian, GaussianMixture
-from gapkernel.estimators.cones import cones_on_rows
+from gapkernel.estimators.margins.cones import cones_on_rows
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Missingness, UnscaledExpectedRBF
 from gapkernel.solvers.cones import diagonal_root
 

@@ -6,10 +6,9 @@ from sklearn.base import clone
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
-from gapkernel.kernels.expected_rbf import ExpectedRBF
-from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
 from gapkernel.kernels.karma import Karma
+from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,

@@ -14,7 +14,7 @@ from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.gamma_grid import ENOUGH, GammaGridEngine
 from gapkernel.kernels.base import GAUSSIAN, MIXTURES, Kernel, NoClosedForm
 from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
-from gapkernel.kernels.engines import expected_rbf, log_norm
+from gapkernel.kernels.rbf.engines import expected_rbf, log_norm
 from gapkernel.kernels.width import POSITIVE, median_gamma, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
 

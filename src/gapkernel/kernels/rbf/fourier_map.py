@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
 from gapkernel.kernels.missingness import Masked
+from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
 from gapkernel.rows import GaussianRows, Rows
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.class_weights import class_weighted
-from gapkernel.estimators.cones import cones_on_columns, cones_on_rows, primal_features
+from gapkernel.estimators.margins.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels import Kernel
 from gapkernel.rows import GaussianRows, MaskedRows, Rows

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import cholesky, pinvh
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.kernels.engines import log_norm
-from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.rbf.engines import log_norm
+from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
 from gapkernel.kernels.width import median_gamma, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
-from gapkernel.estimators.svm import SVC, SVR
+from gapkernel.estimators.svm.svm import SVC, SVR
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

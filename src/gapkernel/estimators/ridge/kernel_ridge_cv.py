@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.ridge.kernel_ridge import KernelRidge
 from gapkernel.estimators.search_cv import RIDGES, ChosenIntervals, SearchCV
 from gapkernel.kernels import Kernel
 
