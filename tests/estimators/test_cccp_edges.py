@@ -102,7 +102,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_an_unknown_row_has_about_the_shares_of_uneven_classes(seed):
-    """At C = 1; with larger C the high scores of single completions carry it away, as docs/cccp.md says."""
+    """At C = 1; with larger C the high scores of single completions carry it away, as docs/theory/cccp.md says."""
     y = (np.arange(100) < 30).astype(int)
     X = np.random.default_rng(seed).standard_normal((100, 2)) + 1.5 * y[:, None]
     model = classifier(C=1.0, n_completions=64).fit(X, y)

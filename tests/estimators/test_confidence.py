@@ -23,7 +23,7 @@ def two_classes(seed, n):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS.values(), ids=CLASSIFIERS.keys())
 def test_confidence_falls_to_the_prior_as_cells_are_hidden(classifier):
-    """With even classes; with uneven ones none of these ends at the prior exactly (docs/process.md)."""
+    """With even classes; with uneven ones none of these ends at the prior exactly (docs/theory/process.md)."""
     X, y = two_classes(0, 200)
     random = np.random.default_rng(1)
     gaps = np.repeat(random.random((len(X) // 2, 4)) < 0.2, 2, axis=0)

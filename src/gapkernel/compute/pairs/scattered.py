@@ -4,7 +4,7 @@ With A = I + 2 gamma Sigma for each law and delta the difference of the means, t
 
     log |A_i + A_j - I|    and    delta' (A_i + A_j - I)^-1 delta.
 
-* Intersection form: only the columns missing in *both* rows are factorised (docs/theory.md).
+* Intersection form: only the columns missing in *both* rows are factorised (docs/theory/kernels.md).
 * Union form: the columns missing in *either* row, which is cheaper when most cells are gaps.
 """
 
