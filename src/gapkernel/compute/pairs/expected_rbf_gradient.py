@@ -5,8 +5,8 @@ means,
 
     d log K / d log l_k = 2 gamma u_k^2 + 1 - (M^-1)_kk,
 
-which is 2 gamma delta_k^2 in a column that both rows have (docs/theory/process.md). A likelihood needs only weighted sums
-of these over all pairs, so one number is kept for each column and no matrix for any of them.
+which is 2 gamma delta_k^2 in a column that both rows have (docs/theory/process.md). A likelihood needs only weighted
+sums of these over all pairs, so one number is kept for each column and no matrix for any of them.
 """
 
 import numpy as np
