@@ -65,6 +65,33 @@ def test_a_solver_keeps_nothing_and_leaves_its_arrays_alone(name):
     assert_array_equal(SOLVERS[name][0].solve(gram, y).values(cross), first)
 
 
+LISTS = {
+    "classification": [Classification(C=C, **TIGHT) for C in (50.0, 0.1, 4.0, 2000.0)],
+    "three classes": [Classification(C=C, class_weight="balanced", **TIGHT) for C in (0.1, 50.0, 4.0, 2000.0)],
+    "regression": [Regression(C=C, epsilon=e, **TIGHT) for e in (0.05, 0.2) for C in (50.0, 0.1, 4.0, 2000.0)],
+    "ridge": [Ridge(alpha) for alpha in (0.1, 10.0)],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_solving_many_is_solving_each(name, weighted):
+    gram, cross, y = problem(name)
+    gram = gram**4 if name != "ridge" else gram  # narrow enough for coefficients that no bound stops
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, len(gram)) if weighted else None
+    solvers = LISTS[name]
+    for solver, solution in zip(solvers, type(solvers[0]).solve_all(solvers, gram, y, weight), strict=True):
+        alone = solver.solve(gram, y, weight)
+        assert_allclose(solution.values(cross**4), alone.values(cross**4), rtol=1e-6, atol=1e-6)
+
+
+def test_a_penalty_that_no_coefficient_reaches_is_not_solved_again():
+    gram, _, y = problem("classification")
+    low, free, high = Classification.solve_all(LISTS["classification"][1:4], gram**4, y)
+    assert free is high
+    assert low is not free
+
+
 @every
 def test_whole_weights_are_repeated_rows(name):
     gram, cross, y = problem(name)

@@ -29,7 +29,7 @@ from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
-from gapkernel.solvers.base import Solver
+from gapkernel.solvers.base import Solution, Solver
 from gapkernel.tables import Table
 from gapkernel.tables.takes_gaps import copy_columns
 
@@ -247,9 +247,11 @@ class Search:
 
         def solve(task) -> None:
             places, kernel, gram, cross = task
-            for place in places:
-                candidate = candidates[place]
-                results[place] = _judge(candidate, solvers[candidate.solver], fold, kernel, gram, cross, judge)
+            own = [solvers[candidates[place].solver] for place in places]
+            with sklearn_context(assume_finite=True):
+                solutions = type(own[0]).solve_all(own, gram, fold.training.y, fold.training.weight)
+            for place, solution in zip(places, solutions, strict=True):
+                results[place] = _judge(candidates[place], solution, fold, kernel, cross, judge)
 
         with config_context(n_threads=self.n_threads):
             for by_width in by_kernel.values():
@@ -275,11 +277,9 @@ def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Ker
     return kernels, [kernel.gram(rows) for kernel in kernels], [kernel.cross(new_rows, rows) for kernel in kernels]
 
 
-def _judge(candidate: Candidate, solver: Solver, fold: Fold, kernel: Kernel, gram, cross, judge: Judge):
-    """Train a candidate on one Gram matrix, and judge it; the kernel values of the test rows are known already."""
+def _judge(candidate: Candidate, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
+    """Judge a candidate that was solved; the kernel values of the test rows are known already."""
     training, shared = fold.training, fold.shared[candidate.density]
-    with sklearn_context(assume_finite=True):
-        solution = solver.solve(gram, training.y, training.weight)
     model = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
     model._remembered = fold.X_test, solution.values(cross)
     result = judge(model, fold.X_test, fold.y_test, fold.weight_test)

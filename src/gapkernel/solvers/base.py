@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,13 @@ class Solver(ABC):
     @abstractmethod
     def solve(self, gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None) -> Solution:
         """The solution for targets ``y``; ``weight`` holds the positive weights of the rows, None for all ones."""
+
+    @classmethod
+    def solve_all(
+        cls, solvers: Sequence[Solver], gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None
+    ) -> list[Solution]:
+        """The solution of each of several solvers of this class for one Gram matrix."""
+        return [solver.solve(gram, y, weight) for solver in solvers]
 
     def left_out(
         self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, folds: Folds | None = None

@@ -57,6 +57,38 @@ class LibSVM(Solver):
             class_weight=getattr(solved, "class_weight_", None),
         )
 
+    @classmethod
+    def solve_all(cls, solvers, gram, y, weight=None) -> list[Solution]:
+        """By rising penalty: where no coefficient has reached its bound, a larger bound changes nothing."""
+        found: list[Solution | None] = [None] * len(solvers)
+        free: dict[tuple, Solution] = {}
+        for place in sorted(range(len(solvers)), key=lambda place: solvers[place]._penalty):
+            solver = solvers[place]
+            solution = free.get(solver._besides_penalty)
+            if solution is None:
+                solution = solver.solve(gram, y, weight)
+                if solver._is_free(solution, weight):
+                    free[solver._besides_penalty] = solution
+            found[place] = solution
+        return found  # type: ignore[return-value]
+
+    def _is_free(self, solution: SupportVectors, weight: np.ndarray | None) -> bool:
+        """Whether no coefficient is at its bound: C times the weights of its row and of its class."""
+        least = 1.0 if weight is None else weight.min()
+        if solution.class_weight is not None:
+            least *= solution.class_weight.min()
+        return solution.status == 0 and np.abs(solution.weights).max(initial=0.0) < self._penalty * least
+
+    @property
+    def _penalty(self) -> float:
+        """The bound of the coefficients of rows of weight 1."""
+        return getattr(self._svm, "C", np.inf)
+
+    @property
+    def _besides_penalty(self) -> tuple:
+        """All other parameters."""
+        return tuple((name, str(value)) for name, value in self._svm.get_params().items() if name != "C")
+
 
 class Classification(LibSVM):
     """Support vector classification of classes 0, 1, ...; parameters of `sklearn.svm.SVC`."""
