@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
+from gapkernel.compute.runtime.writing import written_whole
+
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
 
@@ -61,7 +63,8 @@ def save(model: Any, path) -> None:
     unknown = _untrusted(skops.get_untrusted_types(data=content))
     if unknown:
         raise ValueError(f"The model holds {unknown[0]}, which could not be read back: {_RULE}")
-    Path(path).write_bytes(content)
+    with written_whole(path) as beside:
+        beside.write_bytes(content)
 
 
 def load(path) -> Any:

@@ -26,6 +26,7 @@ from gapkernel.cli.page import page
 from gapkernel.cli.penguins import penguins
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Problem, at_most, read_problem
 from gapkernel.cli.verdict import Verdict
+from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.estimators.gap.base import Members
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
 from gapkernel.experiments.methods import COMPARED, with_probabilities
@@ -70,7 +71,8 @@ def compare(
     verdict = Verdict(problem, results)
     choice = final_choice(verdict)
     show(verdict, console)
-    out.write_text(page(verdict, choice, data, members_of(problem, methods)), encoding="utf-8")
+    with written_whole(out) as path:
+        path.write_text(page(verdict, choice, data, members_of(problem, methods)), encoding="utf-8")
     say(console, "\nThe whole story, with figures: ", (str(out), "bold"))
     return verdict
 

@@ -12,7 +12,7 @@ from gapkernel.cli.fit import FORMAT, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import may_write, note, say
 from gapkernel.cli.problem import plain
 from gapkernel.persistence import load
-from gapkernel.tables.files import numbers, read_raw
+from gapkernel.tables.files import numbers, read_raw, write_csv
 from gapkernel.tables.input_errors import InputError
 
 
@@ -22,7 +22,7 @@ def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_mar
     may_write(out, data, model)
     saved = read_model(model)
     X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
-    predictions(saved, X).to_csv(out, index=False)
+    write_csv(predictions(saved, X), out)
     for text in notes:
         note(console, text)
     gaps = X.isna().to_numpy()

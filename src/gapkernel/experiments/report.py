@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.experiments.store import versions
 
 
@@ -89,10 +90,14 @@ class Report:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for table in self.tables:
-            with open(folder / f"{_file_name(table.title)}.csv", "w", newline="", encoding="utf-8") as file:
+            with (
+                written_whole(folder / f"{_file_name(table.title)}.csv") as path,
+                path.open("w", newline="", encoding="utf-8") as file,
+            ):
                 csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
         for name, figure in self.figures.items():
-            figure.savefig(folder / f"{name}.png", dpi=110)
+            with written_whole(folder / f"{name}.png") as path:
+                figure.savefig(path, dpi=110)
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         parts = [
             f"# {self.title}",
@@ -104,7 +109,8 @@ class Report:
         if self.remarks:
             parts += ["## What differs from the paper", "\n".join(f"- {remark}" for remark in self.remarks)]
         page = folder / "README.md"
-        page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+        with written_whole(page) as path:
+            path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
         self.folder = folder
         return page
 

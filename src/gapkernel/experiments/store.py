@@ -14,11 +14,13 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from gapkernel.compute.runtime.writing import disk_full, written_whole
 from gapkernel.experiments.tasks import Study, Task
 
 COLUMNS = tuple(f.name for f in fields(Task))
 PACKAGES = ("gapkernel", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "clarabel", "skops")
 BUSY_SECONDS = 120
+NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS studies (name TEXT PRIMARY KEY, settings TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS runs (
@@ -66,8 +68,9 @@ class Store:
             self._connection = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )  # joblib asks for tasks from threads of its own; the lock keeps them apart
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA foreign_keys = ON")
+            with self._room():
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA foreign_keys = ON")
             with self._transaction():
                 for statement in SCHEMA.strip().split(";\n"):
                     self._connection.execute(statement)
@@ -149,8 +152,10 @@ class Store:
 
     def export_csv(self, study: str, path) -> None:
         """Write the results as CSV, and what is known about them beside it as JSON."""
-        self._flat(study).to_csv(path, index=False, lineterminator="\n")
-        Path(path).with_suffix(".json").write_text(json.dumps(self.metadata(study), indent=2) + "\n", encoding="utf-8")
+        with written_whole(path) as file:
+            self._flat(study).to_csv(file, index=False, lineterminator="\n")
+        with written_whole(Path(path).with_suffix(".json")) as file:
+            file.write_text(json.dumps(self.metadata(study), indent=2) + "\n", encoding="utf-8")
 
     def export_parquet(self, study: str, path) -> None:
         """Write the results as parquet, what is known about them in the file's own metadata."""
@@ -159,7 +164,8 @@ class Store:
 
         table = pyarrow.Table.from_pandas(self._flat(study), preserve_index=False)
         note = {b"gapkernel": json.dumps(self.metadata(study)).encode()}
-        parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **note}), path)
+        with written_whole(path) as file:
+            parquet.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **note}), file)
 
     def close(self) -> None:
         """Close the file."""
@@ -184,14 +190,25 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock:
+        with self._lock, self._room():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # SQLite rolls back by itself when the disk is full
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Say so if the disk is full."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in NO_ROOM:
+                raise disk_full(self.path) from error
+            raise
 
 
 def versions() -> dict[str, str]:

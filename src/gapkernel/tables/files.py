@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.tables.input_errors import InputError, UnusableColumn, all_of, unknown_column
 
 GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
 """Text that means a gap, as in R, pandas, SQL and the older data archives."""
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet would run."""
 
 SEPARATORS = ",;\t|"
 MOST_LEVELS = 100
@@ -106,6 +110,28 @@ def without(frame: pd.DataFrame, drop, path) -> pd.DataFrame:
     if not frame.shape[1]:
         raise InputError("Every column was dropped, so nothing is left.")
     return frame
+
+
+def write_csv(frame: pd.DataFrame, path) -> None:
+    """Write a frame as CSV, whole or not at all.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it, which a spreadsheet does not show.
+    """
+    names = {name: _inert(name) for name in frame}
+    safe = frame.map(_inert).rename(columns=names)
+    with written_whole(path) as beside:
+        safe.to_csv(beside, index=False)
+
+
+def _inert(value):
+    """A cell as it is, or text with an apostrophe before it if it could be a formula; a number is none."""
+    if not isinstance(value, str) or not value.startswith(FORMULA_STARTS):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def numbers(values: pd.Series) -> pd.Series:
