@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test slow lint bench clean
+.PHONY: run test slow lint docs bench clean
 
 run: .venv/cli
 	$(BIN)/gapkernel compare --out comparison.html
@@ -18,6 +18,11 @@ lint: .venv/lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# EXAMPLES=plot_law_of_a_row runs only the examples whose path matches
+docs: .venv/docs
+	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html . site
+	$(BIN)/python docs/check_links.py site
+
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 
@@ -30,4 +35,4 @@ bench: .venv/bench
 	touch $@
 
 clean:
-	rm -rf .venv
+	rm -rf .venv site docs/gallery docs/reference/generated docs/reference/backreferences

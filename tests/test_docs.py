@@ -1,11 +1,16 @@
 """The pages: their code runs as it stands, from top to bottom, and their links lead somewhere."""
 
 import re
+from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
 
+import gapkernel as gk
+
 ROOT = Path(__file__).parents[1]
+GALLERY = ROOT / "docs" / "gallery"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
@@ -29,10 +34,45 @@ def test_the_links_of_a_page_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         file, _, section = target.partition("#")
         if not file.startswith("http"):
-            linked = (page.parent / file) if file else page
+            linked = _source((page.parent / file).resolve()) if file else page
             assert linked.exists(), f"{target} is not there"
             if section:
                 assert section in _anchors(linked.read_text()), f"{target}: there is no such section"
+
+
+def _source(path):
+    """Where a page comes from: those of the gallery are made from the examples."""
+    if not path.is_relative_to(GALLERY):
+        return path
+    example = ROOT / "examples" / path.relative_to(GALLERY).with_suffix(".py")
+    return example.with_name("GALLERY_HEADER.rst") if path.stem == "index" else example
+
+
+def test_the_reference_lists_every_public_name():
+    listed = {
+        f"{module}.{name}"
+        for page in (ROOT / "docs" / "reference").glob("*.rst")
+        for module, names in re.findall(
+            r"currentmodule:: (\S+)\n\n\.\. autosummary::\n.*?\n\n((?:   \S+\n)+)", page.read_text()
+        )
+        for name in names.split()
+    }
+    rooms = (
+        "kernels",
+        "density",
+        "rows",
+        "imputation",
+        "missingness",
+        "inspection",
+        "plots",
+        "datasets",
+        "experiments",
+    )
+    modules = [gk, *(import_module(f"gapkernel.{room}") for room in rooms)]
+    public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
+    twice = {"gapkernel.imputation.ChainedEquations", "gapkernel.missingness.ampute"}  # they are names of gapkernel too
+    twice |= {f"gapkernel.experiments.{name}" for name in ("FriedmanNemenyi", "friedman_nemenyi")}  # and of inspection
+    assert public - twice - {f"gapkernel.{name}" for name in gk.__all__ if ismodule(getattr(gk, name))} <= listed
 
 
 def _anchors(text):

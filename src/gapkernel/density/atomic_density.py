@@ -124,7 +124,7 @@ class AtomicDensity(Density):
 
         Returns
         -------
-        means : ndarray of shape (n_samples, len(columns_))
+        means : ndarray of shape (n_samples, n_codes)
         """
         table = self._read(X)
         width = len(self.columns_)

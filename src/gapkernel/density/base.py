@@ -103,7 +103,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        draws : ndarray of shape (n_draws, n_samples, len(columns_))
+        draws : ndarray of shape (n_draws, n_samples, n_codes)
             In the columns of the laws.
         """
         return self.condition(X).draws(n_draws, check_random_state(random_state))
@@ -123,7 +123,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        values : ndarray of shape (n_points, len(columns_))
+        values : ndarray of shape (n_points, n_codes)
             Draws or atoms of laws of this density.
 
         Returns

@@ -77,9 +77,9 @@ class Gaussian(IteratedDensity):
         The variance of each column, without the ridge.
     ridge_ : float
         The ridge used.
-    log_likelihood_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_ : ndarray of shape (n_iterations + 1,)
         Log-likelihood of the observed values before each iteration and after the last.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (n_iterations + 1,)
         What the iteration maximises: the log-likelihood plus the logarithm of the prior. It never falls.
     n_iter_ : int
         Number of iterations; 0 for a known density.

@@ -18,7 +18,7 @@ from gapkernel.rows import Feature, MarginalRows, Moments
 class HeterogeneousKernel(Kernel):
     """One kernel for each column, averaged over what is missing, then put together over the columns.
 
-    A Gower similarity that works with gaps and stays positive semi-definite: numbers by 1 - |x - z| / range,
+    A Gower similarity that works with gaps and stays positive semi-definite: numbers by ``1 - |x - z| / range``,
     categories by overlap, ordered categories by the distance of their places. A missing value follows the law of its
     column (`density.Marginals`).
 
@@ -53,8 +53,8 @@ class HeterogeneousKernel(Kernel):
     Notes
     -----
     A row against itself is the same draw: with the named kernels it gives 1 (except "dichotomous"). Values outside
-    the range seen at fit are moved to at most half the range beyond it, without which 1 - |x - z| / range would not be
-    positive semi-definite. A column without a value, or with a single number, gives 1 everywhere.
+    the range seen at fit are moved to at most half the range beyond it, without which ``1 - |x - z| / range`` would
+    not be positive semi-definite. A column without a value, or with a single number, gives 1 everywhere.
 
     Examples
     --------

@@ -120,9 +120,9 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    theta_ : ndarray of shape (n_classes, n_basis_ + fit_intercept)
+    theta_ : ndarray of shape (n_classes, n_used + fit_intercept)
         The scores are f_k(x) = <theta_k, phi(x)>.
-    basis_ : ndarray of shape (n_basis_, n_codes)
+    basis_ : ndarray of shape (n_used, n_codes)
         The complete rows of the basis functions: numbers, 0/1 codes of categories, and the indicator.
     n_basis_ : int
         Number of basis functions.

@@ -40,7 +40,7 @@ class FourierClassifier(OneAgainstRest, FourierModel):
         "squared_error" is ridge regression on +-1, in one pass over the rows. "log_loss" (logistic regression) and
         "squared_hinge" (a support vector machine) take some more passes, by Newton's method.
     alpha : float, default=1.0
-        Penalty: sum of losses + alpha |coefficients|^2 / 2. It is 1 / C of `SVC`.
+        Penalty: sum of losses + ``alpha |coefficients|^2 / 2``. It is 1 / C of `SVC`.
     kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`.
     gamma : float, "scale" or "median", default="scale"

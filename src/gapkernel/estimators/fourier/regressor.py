@@ -44,7 +44,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     n_components : int, default=512
         Number of features.
     alpha : float, default=1.0
-        Penalty: sum of squares + alpha |coefficients|^2, as in `KernelRidge`.
+        Penalty: sum of squares + ``alpha |coefficients|^2``, as in `KernelRidge`.
     kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`.
     gamma : float, "scale" or "median", default="scale"

@@ -20,9 +20,9 @@ from gapkernel.rows import Moments, Rows
 
 
 class ExpectedRBF(Kernel):
-    """exp(-gamma ||x - y||^2), averaged over what is missing.
+    """``exp(-gamma ||x - y||^2)``, averaged over what is missing.
 
-    For two independent rows N(m_i, Sigma_i), N(m_j, Sigma_j), with S = Sigma_i + Sigma_j:
+    For two independent rows N(m_i, Sigma_i), N(m_j, Sigma_j), with S = Sigma_i + Sigma_j::
 
         K = |I + 2 gamma S|^(-1/2) exp(-gamma (m_i - m_j)' (I + 2 gamma S)^-1 (m_i - m_j)).
 

@@ -19,7 +19,7 @@ class GenRBF(ExpectedRBF):
 
     The expected RBF kernel divided by the norms of both mean embeddings: 1 on the diagonal, positive definite,
     and the ordinary RBF kernel where nothing is missing. A row and an independent copy of it also give 1, so
-    `gram` and `cross` agree.
+    `gram` and `cross` agree::
 
         K = |I + 4 gamma Sigma_i|^(1/4) |I + 4 gamma Sigma_j|^(1/4) * expected RBF
 
