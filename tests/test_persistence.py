@@ -17,7 +17,8 @@ from sklearn.svm import SVC, SVR
 from strategies import without_address
 
 import gapkernel as gk
-from gapkernel.persistence import UntrustedFileError, load, save
+from gapkernel.persistence import DamagedFileError, UntrustedFileError, archive, load, save
+from gapkernel.persistence.archive import DEEPEST, sealed
 
 random = np.random.default_rng(0)
 X = random.normal(size=(40, 4))
@@ -110,9 +111,24 @@ def shift(values):
 def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
     with pytest.raises(ValueError, match="could not be read back"):
         save(intruder, tmp_path / "model.skops")
-    skops.io.dump(intruder, tmp_path / "model.skops")
+    (tmp_path / "model.skops").write_bytes(sealed(skops.io.dumps(intruder)))
     with pytest.raises(UntrustedFileError, match="is refused: it holds"):
         load(tmp_path / "model.skops")
+
+
+def members(model):
+    """The members of the archive of a model."""
+    with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model))) as genuine:
+        return {item: genuine.read(item) for item in genuine.namelist()}
+
+
+def put(path, parts):
+    """Write an archive with a checksum that fits."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as forged:
+        for item, content in parts.items():
+            forged.writestr(item, content)
+    path.write_bytes(sealed(buffer.getvalue()))
 
 
 @pytest.mark.parametrize(
@@ -129,23 +145,101 @@ def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
     ],
 )
 def test_a_forged_type_name_is_refused(name, tmp_path):
-    content = io.BytesIO(skops.io.dumps(gk.SVC().fit(X, CLASSES)))
-    with zipfile.ZipFile(content) as genuine:
-        parts = {item: genuine.read(item) for item in genuine.namelist()}
+    parts = members(gk.SVC().fit(X, CLASSES))
     schema = json.loads(parts["schema.json"])
     schema["__module__"], _, schema["__class__"] = name.rpartition(".")
-    parts["schema.json"] = json.dumps(schema).encode()
-    with zipfile.ZipFile(tmp_path / "forged.skops", "w") as forged:
-        for item, bytes_ in parts.items():
-            forged.writestr(item, bytes_)
+    put(tmp_path / "forged.skops", parts | {"schema.json": json.dumps(schema)})
     with pytest.raises(UntrustedFileError, match=name):
         load(tmp_path / "forged.skops")
 
 
+@pytest.fixture
+def saved(tmp_path):
+    """The file of a model."""
+    save(gk.SVC().fit(X, CLASSES), tmp_path / "model.skops")
+    return tmp_path / "model.skops"
+
+
 @pytest.mark.parametrize("content", [b"", b"not a zip file", None], ids=["empty", "text", "cut off"])
-def test_a_damaged_file_is_one_clear_error(content, tmp_path):
-    path = tmp_path / "model.skops"
-    save(gk.SVC().fit(X, CLASSES), path)
-    path.write_bytes(path.read_bytes()[:-200] if content is None else content)
-    with pytest.raises(ValueError, match="not a file of a saved model, or it is damaged"):
-        load(path)
+def test_a_damaged_file_is_one_clear_error(content, saved):
+    saved.write_bytes(saved.read_bytes()[:-200] if content is None else content)
+    with pytest.raises(DamagedFileError, match="not a file of a saved model, or it is damaged"):
+        load(saved)
+
+
+def test_a_changed_array_is_told_by_the_checksum(saved):
+    with zipfile.ZipFile(saved) as old:
+        parts, seal = {name: old.read(name) for name in old.namelist()}, old.comment
+    array = next(name for name in parts if name.endswith(".npy"))
+    parts[array] = parts[array][:-1] + bytes([parts[array][-1] ^ 1])
+    put(saved, parts)
+    with zipfile.ZipFile(saved, "a") as new:
+        new.comment = seal
+    with pytest.raises(DamagedFileError, match="does not match its checksum"):
+        load(saved)
+    saved.write_bytes(skops.io.dumps(gk.SVC()))
+    with pytest.raises(DamagedFileError, match="no checksum"):
+        load(saved)
+
+
+def array_of(shape, data=b""):
+    """An array file that says it has a shape."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue() + data
+
+
+def deep(parts):
+    node = json.loads(parts["schema.json"])
+    for _ in range(DEEPEST):
+        node = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": [node]}
+    return {"schema.json": json.dumps(node | {"protocol": 2})}
+
+
+def named_often(parts):
+    array = next(name for name in parts if name.endswith(".npy"))
+    node = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy", "file": array}
+    bomb = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": [node] * 1000}
+    return {"schema.json": json.dumps(bomb | {"protocol": 2}), array: np.lib.format.magic(1, 0) + bytes(50_000)}
+
+
+def archive_inside(parts):
+    inner = io.BytesIO()
+    np.savez_compressed(inner, data=np.zeros(10_000_000 // 8))
+    node = {"__class__": "csr_array", "__module__": "scipy.sparse", "__loader__": "SparseMatrixNode", "type": "scipy"}
+    return {"schema.json": json.dumps(node | {"protocol": 2, "file": "a.npz"}), "a.npz": inner.getvalue()}
+
+
+def with_every_array(content):
+    return lambda parts: dict.fromkeys((name for name in parts if name.endswith(".npy")), content)
+
+
+BOMBS = {
+    "zeros": (lambda parts: {"more.bin": bytes(10_000_000)}, "unpacked it would take"),
+    "one member named often": (named_often, "unpacked it would take"),
+    "an archive inside": (archive_inside, "unpacked it would take"),
+    "many members": (lambda parts: {f"{k}.bin": b"" for k in range(99)}, "too many members"),
+    "deep": (deep, "nested more than"),
+    "a large array without data": (with_every_array(array_of((10**12,))), "not as large as it says"),
+    "an array of overflowing size": (with_every_array(array_of((2**62, 4))), "not as large as it says"),
+    "a long description": (lambda parts: {"schema.json": " " * (33 << 20)}, "its description"),
+}
+
+
+@pytest.mark.parametrize(("bomb", "message"), BOMBS.values(), ids=BOMBS)
+def test_a_bomb_is_refused_before_it_is_unpacked(bomb, message, saved, monkeypatch):
+    parts = members(gk.SVC().fit(X, CLASSES))
+    put(saved, parts | bomb(parts))
+    monkeypatch.setattr(skops.io, "loads", None)  # nothing is built
+    monkeypatch.setattr(skops.io, "get_untrusted_types", None)
+    monkeypatch.setattr(archive, "MOST_MEMBERS", 50)
+    with pytest.raises(DamagedFileError, match=message):
+        load(saved, max_bytes=5_000_000 if "description" not in message else 1 << 30)
+
+
+def test_a_limit_is_a_choice_and_only_a_file_is_read(saved):
+    with pytest.raises(DamagedFileError, match="max_bytes=100"):
+        load(saved, max_bytes=100)
+    assert load(saved, max_bytes=100_000).classes_.tolist() == ["high", "low"]
+    with pytest.raises(DamagedFileError, match="is not a file"):
+        load("/dev/zero")

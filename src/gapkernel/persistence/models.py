@@ -1,4 +1,4 @@
-"""Fitted models in files that are safe to open, whoever wrote them.
+"""Saving and loading of models.
 
 The files are those of skops: a zip archive of arrays and of the names of types, never code. `load` builds objects of
 scikit-learn and of the rooms of this package that models are made of, and of nothing else.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
 from gapkernel.compute.runtime.writing import written_whole
+from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
 
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
@@ -64,16 +64,18 @@ def save(model: Any, path) -> None:
     if unknown:
         raise ValueError(f"The model holds {unknown[0]}, which could not be read back: {_RULE}")
     with written_whole(path) as beside:
-        beside.write_bytes(content)
+        beside.write_bytes(sealed(content))
 
 
-def load(path) -> Any:
+def load(path, *, max_bytes: int = MOST_BYTES) -> Any:
     """Read what `save` wrote, refusing every type that a model is not made of.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    max_bytes : int, default=4 GiB
+        What the file may take once it is unpacked; a larger one is refused before that.
 
     Returns
     -------
@@ -84,20 +86,23 @@ def load(path) -> Any:
     ------
     UntrustedFileError
         The file holds a type that is neither of this package nor known to be harmless. Nothing was built.
-    ValueError
-        The file is not a skops file.
+    DamagedFileError
+        The file is not one that `save` wrote, or not as it wrote it. The checksum tells honest damage only: whoever
+        forges a file can forge its checksum too, so what is built from it is checked as well.
     """
     skops = _skops()
-    content = Path(path).read_bytes()
+    content = read_whole(path, max_bytes)
     try:
+        check_size(content, path, max_bytes)
         named = skops.get_untrusted_types(data=content)
-        unknown = _untrusted(named)
-        model = None if unknown else skops.loads(content, trusted=named)
+        if unknown := _untrusted(named):
+            raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
+        check_seal(content, path)
+        return skops.loads(content, trusted=named)
+    except (DamagedFileError, UntrustedFileError):
+        raise
     except Exception as error:  # a damaged or forged file makes the readers of zip, JSON and arrays fail in many ways
-        raise ValueError(f"{path} is not a file of a saved model, or it is damaged.") from error
-    if unknown:
-        raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
-    return model
+        raise DamagedFileError(f"{path} is not a file of a saved model, or it is damaged.") from error
 
 
 _RULE = "Only types of scikit-learn and of gapkernel's own models are allowed in a file."

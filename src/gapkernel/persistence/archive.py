@@ -1,0 +1,141 @@
+"""The archive of a saved model: how large it may be, and whether it is as it was written.
+
+A forged archive can ask for far more memory than its own size. Everything that unpacking it would take is added up from
+the archive's directory and from the places where its description names a member, before anything is unpacked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+
+MOST_BYTES = 4 << 30
+MOST_MEMBERS = 100_000
+MOST_DESCRIBED = 32 << 20
+"""Bytes of the description, which take some twenty times as much memory once they are read."""
+
+DEEPEST = 200
+"""Brackets inside one another; the Gap estimators need some 40."""
+
+DESCRIPTION = "schema.json"
+SEAL = b"gapkernel sha256 "
+
+
+class DamagedFileError(ValueError):
+    """A file is not as `save` wrote it."""
+
+
+def read_whole(path, max_bytes: int) -> bytes:
+    """The bytes of an ordinary file of at most ``max_bytes``."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise DamagedFileError(f"{path} is not a file.")
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise DamagedFileError(f"{path} has {size} bytes, more than max_bytes={max_bytes} allows.")
+    return path.read_bytes()
+
+
+def sealed(content: bytes) -> bytes:
+    """The archive with a checksum of its members as its comment."""
+    buffer = io.BytesIO(content)
+    with ZipFile(buffer, "a") as archive:
+        archive.comment = SEAL + _checksum(archive)
+    return buffer.getvalue()
+
+
+def check_seal(content: bytes, path) -> None:
+    """Refuse an archive that is not as it was written."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        if not archive.comment.startswith(SEAL):
+            raise DamagedFileError(f"{path} has no checksum: gapkernel.persistence.save did not write it.")
+        if archive.comment != SEAL + _checksum(archive):
+            raise DamagedFileError(f"{path} is damaged: its content does not match its checksum. Save the model again.")
+
+
+def check_size(content: bytes, path, max_bytes: int) -> None:
+    """Refuse an archive that takes more than ``max_bytes`` once it is unpacked."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        named = _named_members(archive, path, max_bytes)
+        for name in named:
+            if name.endswith(".npz"):  # an archive in the archive
+                with ZipFile(io.BytesIO(archive.read(name))) as inner:
+                    _check_arrays(inner, inner.namelist(), path, max_bytes)
+        _check_arrays(archive, [name for name in named if name.endswith(".npy")], path, max_bytes)
+
+
+def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
+    """The members that a load unpacks, once their sizes are known to be within the limits."""
+    members = {member.filename: member.file_size for member in archive.infolist()}
+    if len(archive.infolist()) > min(MOST_MEMBERS, len(members)):
+        raise DamagedFileError(f"{path} is refused: too many members, or two of one name.")
+    if members.get(DESCRIPTION, 0) > MOST_DESCRIBED or sum(members.values()) > max_bytes:
+        raise DamagedFileError(
+            f"{path} is refused: unpacked it would take {sum(members.values())} bytes, "
+            f"{members.get(DESCRIPTION, 0)} of them its description. If you trust it, allow more by max_bytes."
+        )
+    text = archive.read(DESCRIPTION).decode()
+    if _depth(text) > DEEPEST:
+        raise DamagedFileError(f"{path} is refused: its objects are nested more than {DEEPEST} deep.")
+    named = _named(json.loads(text))
+    if sum(members[name] for name in named) > max_bytes:  # a member can be named, and so unpacked, many times
+        raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")
+    return set(named)
+
+
+def _check_arrays(archive: ZipFile, names: list[str], path, max_bytes: int) -> None:
+    """Arrays are as large as their headers say, so that none is made that no data can fill."""
+    if sum(archive.getinfo(name).file_size for name in names) > max_bytes:
+        raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")
+    for name in names:
+        with archive.open(name) as file:
+            major, _ = np.lib.format.read_magic(file)
+            read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+            shape, _, dtype = read(file)
+            if dtype.hasobject or archive.getinfo(name).file_size != file.tell() + _bytes_of(shape, dtype):
+                raise DamagedFileError(f"{path} is damaged: the array {name} is not as large as it says.")
+
+
+def _bytes_of(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    size = dtype.itemsize
+    for length in shape:  # in Python's integers, which do not overflow
+        size *= length
+    return size
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets of a JSON text are nested, leaving aside those in strings."""
+    depth = deepest = 0
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+        depth += (match[0] in "[{") - (match[0] in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _named(described: Any) -> list[str]:
+    """The members that the nodes of a description name, as often as they name them."""
+    found, waiting = [], [described]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            found += [node["file"]] if isinstance(node.get("file"), str) else []
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return found
+
+
+def _checksum(archive: ZipFile) -> bytes:
+    """SHA-256 of the names and the content of the members."""
+    total = hashlib.sha256()
+    for name in sorted(archive.namelist()):
+        total.update(f"{len(name)} {name} {archive.getinfo(name).file_size} ".encode())
+        total.update(archive.read(name))
+    return total.hexdigest().encode()
