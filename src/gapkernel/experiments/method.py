@@ -180,8 +180,12 @@ class PreparedMethod(Method):
         for train, test in splits:
             preparation = (self._preparation() or FunctionTransformer()).fit(_safe_indexing(X, train))
             here, there = (preparation.transform(_safe_indexing(X, rows)) for rows in (train, test))
-            found.append([self._last(one, task).fit(here, y[train]).predict(there) for one in settings])
+            found.append(self._answers(here, y[train], there, settings, task))
         return found
+
+    def _answers(self, here, y, there, settings: list[Setting], task: str) -> list[np.ndarray]:
+        """The predictions of each setting for prepared rows."""
+        return [self._last(one, task).fit(here, y).predict(there) for one in settings]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +200,9 @@ class FilledMethod(PreparedMethod):
 
     def _last(self, setting, task):
         return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
+
+    def _answers(self, here, y, there, settings, task):
+        return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, y, there, settings, "predict")
 
     def _written(self, setting, task, categories):
         last = self._last(setting, task)
@@ -239,17 +246,15 @@ class MultipleImputationMethod(Method):
             imputer = self._imputer()
             completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
             pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
-            found.append([self._pooled(setting, pairs, y[train]) for setting in settings])
+            values = [
+                answers_on_complete_rows(SVC(), one, y[train], other, settings, "decision_function")
+                for one, other in pairs
+            ]
+            found.append([_voted(total, y[train]) for total in np.sum(values, axis=0)])
         return found
 
     def _imputer(self) -> ChainedEquations:
         return ChainedEquations(n_imputations=5, random_state=0)
-
-    @staticmethod
-    def _pooled(setting: Setting, pairs, y) -> np.ndarray:
-        values = [CompleteSVC(**setting).fit(here, y).decision_function(there) for here, there in pairs]
-        total = np.sum(values, axis=0)
-        return np.unique(y)[(total > 0).astype(int) if total.ndim == 1 else total.argmax(axis=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,6 +295,21 @@ class EmptyColumns(TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Put zeros in them."""
         return X.assign(**dict.fromkeys(self.columns_, 0.0))
+
+
+def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:
+    """What an RBF machine answers to the rows ``there`` in each setting, trained on ``here``; a width has one matrix."""
+    places, n = np.arange(len(here) + len(there)), len(here)
+    unused = np.resize(y, len(there))
+    search = Search(
+        estimator.set_params(kernel="rbf"), np.vstack([here, there]), np.append(y, unused), [(places[:n], places[n:])]
+    )
+    return search.results(settings, lambda model, new, truth, weight: getattr(model, method)(new))[0]
+
+
+def _voted(values: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The class with the largest decision value."""
+    return np.unique(y)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
 
 def has_categories(X) -> bool:
