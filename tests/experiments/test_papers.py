@@ -1,6 +1,7 @@
 """The papers' experiments: their parts are the library's estimators, and a report holds what was computed."""
 
 from dataclasses import replace
+from importlib import import_module
 from io import StringIO
 
 import matplotlib as mpl
@@ -144,9 +145,8 @@ def test_the_genrbf_report_tests_cells_by_the_share_of_its_folds(monkeypatch):
 
 def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
-    monkeypatch.setattr(
-        microbiology, "QUICK", microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=2, n_imputations=2))
-    )
+    small = microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=2, n_imputations=2))
+    monkeypatch.setitem(microbiology.SIZES, "quick", small)
     pages = []
     for _ in range(2):
         console = Console(file=StringIO(), width=160)
@@ -169,6 +169,10 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
 def test_papers_say_what_they_do():
     for paper in PAPERS.values():
         assert paper.what.endswith(".")
+        assert paper.standard_time
         assert paper.full_time
+        assert list(import_module(paper.module).SIZES) == ["quick", "standard", "full"]
     with pytest.raises(ValueError, match="Known are expected-kernel, ehk, cccp, microbiology, genrbf"):
         reproduce("pagerank")
+    with pytest.raises(ValueError, match="size must be one of quick, standard, full, got 'huge'"):
+        reproduce("genrbf", size="huge")

@@ -98,7 +98,9 @@ def predict(
 @app.command()
 def reproduce(
     paper: Annotated[str, Argument(help="expected-kernel, ehk, cccp, microbiology or genrbf.")],
-    full: Annotated[bool, Option("--full/--quick", help="All of it, or a part that takes a few minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="A part that takes a few minutes; the default.")] = False,
+    standard: Annotated[bool, Option("--standard", help="All rows and settings, fewer repetitions.")] = False,
+    full: Annotated[bool, Option("--full", help="All of it.")] = False,
     data_dir: Annotated[Path | None, Option(help="Folder of data sets; GAPKERNEL_DATA or OpenML otherwise.")] = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Folder for tables, figures and results.")] = None,
     jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
@@ -106,7 +108,10 @@ def reproduce(
     """Repeat the experiments of a paper."""
     from gapkernel.experiments import reproduce
 
-    reproduce(paper, quick=not full, data_dir=data_dir, out=out, n_jobs=jobs)
+    chosen = [name for name, given in (("quick", quick), ("standard", standard), ("full", full)) if given]
+    if len(chosen) > 1:
+        raise ValueError(f"Give one of --{', --'.join(chosen)}, not several.")
+    reproduce(paper, size=(chosen or ["quick"])[0], data_dir=data_dir, out=out, n_jobs=jobs)
 
 
 @app.command()

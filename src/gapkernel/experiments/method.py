@@ -298,7 +298,7 @@ class EmptyColumns(TransformerMixin, BaseEstimator):
 
 
 def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:
-    """What an RBF machine answers to the rows ``there`` in each setting, trained on ``here``; a width has one matrix."""
+    """What an RBF machine trained on ``here`` answers to ``there`` in each setting; one matrix serves a width."""
     places, n = np.arange(len(here) + len(there)), len(here)
     unused = np.resize(y, len(there))
     search = Search(

@@ -6,9 +6,10 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from gapkernel.density import Marginals
-from gapkernel.estimators import GapClassifier, GapRegressor
+from gapkernel.estimators import GapClassifier, GapRegressor, GaussianProcessClassifier
 from gapkernel.experiments.grid import Grid
 from gapkernel.experiments.method import (
     EmptyColumns,
@@ -25,6 +26,10 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Heterogeneous
 
 def _gap(task: str) -> BaseEstimator:
     return GapRegressor(random_state=0) if task == "regression" else GapClassifier(random_state=0)
+
+
+def _process(task: str) -> BaseEstimator:
+    return GaussianProcessClassifier()
 
 
 def _hist_gradient_boosting(task: str) -> BaseEstimator:
@@ -82,6 +87,15 @@ METHODS: dict[str, Method] = {
             short="geom, RBF",
             kernel="rbf",
             parameters=("gamma", "C"),
+        ),
+        MadeMethod(
+            name="process",
+            label="Gaussian process",
+            short="process",
+            make=_process,
+            preparation=StandardScaler(),
+            ours=True,
+            tasks=("classification",),
         ),
         MadeMethod(
             name="boosting",

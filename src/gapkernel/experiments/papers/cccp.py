@@ -114,12 +114,14 @@ class Size:
 
 
 QUICK = Size(1, Digits(n_completions=8, gammas=(1 / 128,)))
+STANDARD = Size(1, Digits(n_completions=50, gammas=(1 / 128,)))
 FULL = Size(3, Digits(n_completions=50, gammas=(1 / 256, 1 / 128, 1 / 64)))
+SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
-    size = QUICK if context.quick else FULL
+    size = SIZES[context.size]
     tasks = [
         Task("usps", method, "up to a quarter by row", MOST_ERASED / N_PIXELS, draw, draw)
         for draw in range(size.draws)

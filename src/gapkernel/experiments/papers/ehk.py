@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,11 +68,13 @@ QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*R
 FULL = Size(
     tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_METHODS), 10, tuple(PAPER), WIDE, WIDE
 )  # fmt: skip
+STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=10, figure_repeats=1)
+SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the three studies and make the report."""
-    size = QUICK if context.quick else FULL
+    size = SIZES[context.size]
     table_tasks = tasks_of(dataset=size.data, method=TABLE_METHODS, repeat=range(size.repeats))
     nested_tasks = tasks_of(
         dataset=size.data, method=size.nested_methods, repeat=range(size.nested_repeats), fold=range(10)

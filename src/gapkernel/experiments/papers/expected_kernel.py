@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
 
@@ -132,11 +132,13 @@ FULL = Size(
         n_tau_folds=5,
     ),
 )
+STANDARD = replace(FULL, protocol=replace(FULL.protocol, taus=(0.1, 0.5), n_tau_folds=1))
+SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
-    size = QUICK if context.quick else FULL
+    size = SIZES[context.size]
     tasks = [
         Task(dataset, method, "mcar by row", fraction, draw, draw)
         for dataset in DATASETS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,8 @@ DROPPED = (("breast_wisconsin", "bare_nuclei"),)
 """The one column with gaps of its own; without it there are the paper's 8 attributes."""
 MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
-FULL_METHODS = (*QUICK_METHODS, "geom_rbf")
+STANDARD_METHODS = (*QUICK_METHODS, "process")
+FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
 PAPER_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf")
 MANY_GAPS = 0.5
 FEWEST_PAIRS = 5
@@ -56,11 +57,13 @@ QUICK = Size(
     NestedCV(grid=QUICK_GRID, n_folds=3, n_inner_folds=3, max_rows=180, drop=DROPPED),
 )
 FULL = Size(tuple(k / 10 for k in range(1, 10)), 10, FULL_METHODS, 5, NestedCV(grid=PAPER_GRID, drop=DROPPED))
+STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=1, methods=STANDARD_METHODS)
+SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
-    size = QUICK if context.quick else FULL
+    size = SIZES[context.size]
     tasks = tasks_of(
         draw=range(size.draws),
         fold=range(size.folds_done),

@@ -128,11 +128,12 @@ class Size:
 
 QUICK = Size(2, FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
 FULL = Size(10, FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
+SIZES = {"quick": QUICK, "standard": FULL, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
-    size = QUICK if context.quick else FULL
+    size = SIZES[context.size]
     tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
     return report(context.run("microbiology", size.protocol, tasks), size)
 
