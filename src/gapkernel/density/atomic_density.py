@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -25,6 +26,7 @@ MEANS_BYTES = 64 << 20
 """Size of the completions that are held at a time where only their means are used."""
 
 
+@dataclass(eq=False, repr=False)
 class AtomicDensity(Density):
     """A density whose law of a row is a few complete rows with weights, drawn from or listed by another density.
 
@@ -69,22 +71,18 @@ class AtomicDensity(Density):
            [0.5, 2. ]])
     """
 
+    density: Density | None = None
+    _: KW_ONLY
+    n_atoms: int = 50
+    method: str = "sobol"
+    random_state: Any = None
+    categorical_features: Any = "from_dtype"
+
     _parameter_constraints: ClassVar[dict] = {
         "density": [Density, None],
         "n_atoms": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"sobol", "random", "exact"})],
-        "random_state": ["random_state"],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
-
-    def __init__(
-        self, density=None, *, n_atoms=50, method="sobol", random_state=None, categorical_features="from_dtype"
-    ):
-        self.density = density
-        self.n_atoms = n_atoms
-        self.method = method
-        self.random_state = random_state
-        self.categorical_features = categorical_features
 
     def _moments(self) -> Moments:
         return self.density_.moments()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.density.base import Density, rows_with_values
@@ -21,6 +21,7 @@ from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Table
 
 
+@dataclass(eq=False, repr=False)
 class BestDensity(Density):
     """The density, of several, under which rows left out of the fit are most likely.
 
@@ -70,18 +71,13 @@ class BestDensity(Density):
     'GaussianMixture'
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        "candidates": [list, tuple, None],
-        "cv": ["cv_object"],
-        "random_state": ["random_state"],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
-    }
+    candidates: Any = None
+    _: KW_ONLY
+    cv: Any = 3
+    random_state: Any = None
+    categorical_features: Any = "from_dtype"
 
-    def __init__(self, candidates=None, *, cv=3, random_state=None, categorical_features="from_dtype"):
-        self.candidates = candidates
-        self.cv = cv
-        self.random_state = random_state
-        self.categorical_features = categorical_features
+    _parameter_constraints: ClassVar[dict] = {"candidates": [list, tuple, None], "cv": ["cv_object"]}
 
     def _moments(self) -> Moments:
         return self.best_density_.moments()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
@@ -17,6 +16,7 @@ from gapkernel.rows import FactorRows, Patterns
 from gapkernel.tables import Table
 
 
+@dataclass(eq=False, repr=False)
 class FactorAnalysis(IteratedDensity):
     """A Gaussian density x = mean + loadings z + noise for rows with gaps, z a few normal factors.
 
@@ -94,29 +94,21 @@ class FactorAnalysis(IteratedDensity):
     array([[ 1.,  2., -1.]])
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    mean: Any = None
+    loadings: Any = None
+    noise: Any = None
+    loadings_: np.ndarray = field(init=False)
+    noise_: np.ndarray = field(init=False)
+
     _parameter_constraints: ClassVar[dict] = {
-        **IteratedDensity._parameter_constraints,
-        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "mean": ["array-like", None],
         "loadings": ["array-like", None],
         "noise": ["array-like", None],
     }
     known_names = ("mean", "loadings", "noise")
     least_ridge = 1e-6
-
-    loadings_: np.ndarray
-    noise_: np.ndarray
-
-    def __init__(
-        self, n_components="auto", *, ridge="auto", tol=1e-6, max_iter=1000, mean=None, loadings=None, noise=None
-    ):
-        self.n_components = n_components
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
-        self.mean = mean
-        self.loadings = loadings
-        self.noise = noise
 
     @classmethod
     def from_parameters(cls, mean, loadings, noise) -> FactorAnalysis:
@@ -133,7 +125,9 @@ class FactorAnalysis(IteratedDensity):
             return maximise_factors(X, weight, k, ridge, self.tol, self.max_iter)
 
         counts = (2**i for i in range(max(1, min(n - 1, d - 1)).bit_length()))
-        ascent = self._choose(fit, counts, max(1, d), lambda k: d * (k + 2) - k * (k - 1) / 2, standard)
+        ascent = self._choose(
+            self.n_components, fit, counts, max(1, d), lambda k: d * (k + 2) - k * (k - 1) / 2, standard
+        )
         factors = canonical(ascent.point)
         k = factors.loadings.shape[1]
         self.mean_, self.loadings_, self.noise_ = (
@@ -147,7 +141,7 @@ class FactorAnalysis(IteratedDensity):
         self.n_components_ = k
         self._keep_course(ascent, standard, ridge)
 
-    @property
+    @property  # type: ignore[misc]
     def covariance_(self) -> np.ndarray:  # type: ignore[override]
         """diag(noise) + loadings loadings'."""
         check_is_fitted(self, "loadings_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import null_space, pinvh
@@ -42,6 +42,7 @@ class NormalInverseWishart:
     dof: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Gaussian(IteratedDensity):
     """A Gaussian density for rows with gaps.
 
@@ -111,9 +112,12 @@ class Gaussian(IteratedDensity):
     array([[2.5, 4.4]])
     """
 
+    prior: NormalInverseWishart | None = None
+    mean: Any = None
+    covariance: Any = None
+
     fits_in_parts = True
     _parameter_constraints: ClassVar[dict] = {
-        **IteratedDensity._parameter_constraints,
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "prior": [NormalInverseWishart, None],
         "mean": ["array-like", None],
@@ -121,14 +125,6 @@ class Gaussian(IteratedDensity):
     }
     known_names = ("mean", "covariance")
     least_ridge = 1e-8
-
-    def __init__(self, *, ridge="auto", prior=None, tol=1e-6, max_iter=1000, mean=None, covariance=None):
-        self.ridge = ridge
-        self.prior = prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.mean = mean
-        self.covariance = covariance
 
     @classmethod
     def from_moments(cls, mean, covariance) -> Gaussian:

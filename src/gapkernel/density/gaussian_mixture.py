@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.em.climb import Ascent
@@ -23,6 +24,7 @@ PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
 
 
+@dataclass(eq=False, repr=False)
 class GaussianMixture(IteratedDensity):
     """A mixture of Gaussian densities for rows with gaps.
 
@@ -106,40 +108,22 @@ class GaussianMixture(IteratedDensity):
     (2, array([[5., 9.]]))
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    max_components: int = 5
+    random_state: Any = None
+    weights: Any = None
+    means: Any = None
+    covariances: Any = None
+
     _parameter_constraints: ClassVar[dict] = {
-        **IteratedDensity._parameter_constraints,
-        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_components": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
         "weights": ["array-like", None],
         "means": ["array-like", None],
         "covariances": ["array-like", None],
     }
     known_names = ("weights", "means", "covariances")
     least_ridge = 1e-4
-
-    def __init__(
-        self,
-        n_components="auto",
-        *,
-        max_components=5,
-        ridge="auto",
-        tol=1e-6,
-        max_iter=1000,
-        random_state=None,
-        weights=None,
-        means=None,
-        covariances=None,
-    ):
-        self.n_components = n_components
-        self.max_components = max_components
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.weights = weights
-        self.means = means
-        self.covariances = covariances
 
     @classmethod
     def from_parameters(cls, weights, means, covariances) -> GaussianMixture:
@@ -167,7 +151,7 @@ class GaussianMixture(IteratedDensity):
 
         distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
         counts = range(1, min(self.max_components, distinct) + 1)
-        ascent = self._choose(fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
+        ascent = self._choose(self.n_components, fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
         shares, points = ascent.point.shares, ascent.point.points
         means = np.array([standard.mean(point.mean) for point in points])
         self._set(shares, means, np.array([standard.covariance(point.covariance) for point in points]))

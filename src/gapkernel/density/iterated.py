@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,28 +19,29 @@ from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class IteratedDensity(Density):
     """A density of numbers with parameters ``ridge``, ``tol`` and ``max_iter``, or with parameters that are known.
 
     A kind writes `_estimate` for the one case and `_set_known` for the other.
     """
 
+    ridge: Any = "auto"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    mean_: np.ndarray = field(init=False)
+    variances_: np.ndarray = field(init=False)
+    covariance_: np.ndarray = field(init=False)
+
     _parameter_constraints: ClassVar[dict] = {
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
     known_names: ClassVar[tuple[str, ...]]
     """The parameters that make a density known when they are given."""
     least_ridge: ClassVar[float]
-
-    n_components: Any
-    ridge: Any
-    tol: float
-    max_iter: int
-    mean_: np.ndarray
-    variances_: np.ndarray
-    covariance_: np.ndarray
 
     def _moments(self) -> Moments:
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
@@ -99,13 +101,13 @@ class IteratedDensity(Density):
         return float(np.clip(n_columns / n_rows**2, self.least_ridge, 1.0)) if self.ridge == "auto" else self.ridge
 
     def _choose(
-        self, fit: Callable[[int], Ascent], counts: Iterable[int], most: int, n_parameters: Callable, standard: Standard
+        self, n_components: int | str, fit: Callable, counts: Iterable[int], most: int, n_parameters: Callable, standard
     ) -> Ascent:
         """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
-        if self.n_components == "auto":
+        if isinstance(n_components, str):
             ascent, bic = choose_by_bic(fit, counts, n_parameters, standard.count)
         else:
-            ascent, bic = fit(min(self.n_components, most)), {}
+            ascent, bic = fit(min(n_components, most)), {}
         self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
         return ascent
 

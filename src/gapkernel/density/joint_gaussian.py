@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values
@@ -16,6 +17,7 @@ from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Table
 
 
+@dataclass(eq=False, repr=False)
 class JointGaussian(Density):
     """A Gaussian density over standardised numbers and centred one-hot codes of categories.
 
@@ -58,16 +60,15 @@ class JointGaussian(Density):
     ((5, 3), True)
     """
 
+    category_scale: float = 1.0
+    _: KW_ONLY
+    gaussian: Density | None = None
+    categorical_features: Any = "from_dtype"
+
     _parameter_constraints: ClassVar[dict] = {
         "category_scale": [Interval(Real, 0, None, closed="neither")],
         "gaussian": [Density, None],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
-
-    def __init__(self, category_scale=1.0, *, gaussian=None, categorical_features="from_dtype"):
-        self.category_scale = category_scale
-        self.gaussian = gaussian
-        self.categorical_features = categorical_features
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.

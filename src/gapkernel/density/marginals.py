@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,6 +22,7 @@ NARROWEST = 1e-5
 """Windows narrower than this share of the range lose their digits; they are taken as points."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Marginals(Density):
     """One law for each column, numbers or categories; gaps of a row are independent.
 
@@ -73,6 +75,14 @@ class Marginals(Density):
     array([1.1133])
     """
 
+    numeric: str = "kde"
+    categorical: str = "frequency"
+    bandwidth: float | str = "ste"
+    bandwidth_factor: float = 3**0.5
+    smoothing: float = 0.0
+    laws: dict | None = None
+    categorical_features: Any = "from_dtype"
+
     _parameter_constraints: ClassVar[dict] = {
         "numeric": [StrOptions(set(NUMERIC))],
         "categorical": [StrOptions(set(CATEGORICAL))],
@@ -80,27 +90,7 @@ class Marginals(Density):
         "bandwidth_factor": [Interval(Real, 0, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left")],
         "laws": [dict, None],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
-
-    def __init__(
-        self,
-        *,
-        numeric="kde",
-        categorical="frequency",
-        bandwidth="ste",
-        bandwidth_factor=3**0.5,
-        smoothing=0.0,
-        laws=None,
-        categorical_features="from_dtype",
-    ):
-        self.numeric = numeric
-        self.categorical = categorical
-        self.bandwidth = bandwidth
-        self.bandwidth_factor = bandwidth_factor
-        self.smoothing = smoothing
-        self.laws = laws
-        self.categorical_features = categorical_features
 
     def _moments(self) -> Moments:
         """Mean and variance of each column, of the codes for categories; columns are independent."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -14,6 +15,7 @@ from gapkernel.rows import AtomRows, Moments
 from gapkernel.tables import Table
 
 
+@dataclass(eq=False, repr=False)
 class Neighbours(Density):
     """Gaps filled with values copied together from other rows, drawn by how near these are in what was observed.
 
@@ -55,18 +57,16 @@ class Neighbours(Density):
     array([[0. , 1.1]])
     """
 
+    n_draws: int = 50
+    _: KW_ONLY
+    method: str = "sobol"
+    random_state: Any = None
+    categorical_features: Any = "from_dtype"
+
     _parameter_constraints: ClassVar[dict] = {
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"sobol", "random"})],
-        "random_state": ["random_state"],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     }
-
-    def __init__(self, n_draws=50, *, method="sobol", random_state=None, categorical_features="from_dtype"):
-        self.n_draws = n_draws
-        self.method = method
-        self.random_state = random_state
-        self.categorical_features = categorical_features
 
     def _moments(self) -> Moments:
         """Mean and variance of each column over its observed values, as if columns were independent."""

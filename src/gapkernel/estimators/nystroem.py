@@ -82,10 +82,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
     _: KW_ONLY
     sampling: str = "uniform"
 
-    _parameter_constraints: ClassVar[dict] = {
-        **SampledDensity._parameter_constraints,
-        "sampling": [StrOptions({"uniform", "pivoted"})],
-    }
+    _parameter_constraints: ClassVar[dict] = {"sampling": [StrOptions({"uniform", "pivoted"})]}
 
     def fit(self, X, y=None, sample_weight=None) -> Nystroem:
         """Fit density and kernel, and choose the landmarks.

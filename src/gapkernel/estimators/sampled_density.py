@@ -28,10 +28,8 @@ class SampledDensity(KernelEstimator):
     random_state: Any = None
 
     _parameter_constraints: ClassVar[dict] = {
-        **KernelEstimator._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "density_samples": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def _parts(self, X, y, sample_weight, *, reset: bool = True) -> TableInParts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,7 +46,7 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
 
     _kind: ClassVar[type[KernelMachine]]
     _penalty: ClassVar[tuple[str, str]] = ("C", "Cs")
-    _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"], "n_jobs": [Integral, None], "verbose": ["verbose"]}
+    _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"]}
 
     def fit(self, X, y, sample_weight=None, groups=None) -> Self:
         """Choose the settings, and fit the estimator with them to all rows.

@@ -96,9 +96,7 @@ class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "name": [StrOptions(set(BASELINES))],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def fit(self, X, y=None) -> GapFiller:

@@ -150,7 +150,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "numeric": [StrOptions({"linear", "pmm"})],
         "n_donors": [Interval(Integral, 1, None, closed="left")],
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "binary": [StrOptions({"auto"}), "array-like"],
         "ordinal": ["array-like", None],
         "use_target": ["boolean"],
@@ -160,9 +159,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "correlation": [StrOptions(set(CORRELATIONS))],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "sampling": [StrOptions({"proper", "plug-in", "expected"})],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
     }
 
     def fit(self, X, y=None) -> ChainedEquations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import ClassVar
 
@@ -191,7 +191,67 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
-class OnColumns(Kernel):
+class OfKernel(Kernel):
+    """A kernel made of another one: its values for a part of each row, joined with what is certain of both rows."""
+
+    kernel: Kernel
+
+    @property
+    def kinds(self) -> frozenset[str]:  # type: ignore[override]
+        """Those of the kernel inside."""
+        return self.kernel.kinds
+
+    def _validate_params(self) -> None:
+        self.kernel._validate_params()
+
+    def _part(self, rows: Rows) -> Rows:
+        """What the kernel inside sees of the rows."""
+        return rows
+
+    def _columns(self, n_features: int) -> np.ndarray:
+        return self.kernel._columns(n_features)
+
+    def alike(self, left: Rows, right: Rows) -> np.ndarray | float:
+        """How alike the rows are in what is certain, (n_left, n_right); 1 for a row and itself."""
+        return 1.0
+
+    def _joined(self, values: np.ndarray, alike: np.ndarray | float = 1.0) -> np.ndarray:
+        """This kernel, from values of the one inside."""
+        return values
+
+    def _slope(self, left: Rows, right: Rows) -> np.ndarray | float:
+        """What a change of the kernel inside is multiplied by."""
+        return 1.0
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._diag(self._part(rows)))
+
+    def _self_cross(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._self_cross(self._part(rows)))
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._joined(self.kernel._cross(self._part(left), self._part(right)), self.alike(left, right))
+
+    def _gram(self, rows: Rows) -> np.ndarray:
+        return self._joined(self.kernel._gram(self._part(rows)), self.alike(rows, rows))
+
+    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+        values = self.kernel.over_widths(gammas, self._part(left), None if right is None else self._part(right))
+        return self._joined(values, self.alike(left, left if right is None else right))
+
+    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
+        return self._slope(left, right) ** 2 * self.kernel._variance(self._part(left), self._part(right))
+
+    def _gram_variance(self, rows: Rows) -> np.ndarray:
+        return self._slope(rows, rows) ** 2 * self.kernel._gram_variance(self._part(rows))
+
+    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
+        slopes = np.broadcast_to(self._slope(rows, rows), (len(rows), len(rows))).T
+        for slope, (shared, own) in zip(slopes, self.kernel._column_covariances(self._part(rows)), strict=True):
+            yield ColumnCovariance(np.outer(slope, slope) * shared, slope**2 * own)
+
+
+class OnColumns(OfKernel):
     """A kernel that looks at some columns only.
 
     Parameters
@@ -206,50 +266,12 @@ class OnColumns(Kernel):
         self.kernel = kernel
         self.columns = columns
 
-    @property
-    def kinds(self) -> frozenset[str]:  # type: ignore[override]
-        """Those of the kernel inside."""
-        return self.kernel.kinds
-
-    def _validate_params(self) -> None:
-        self.kernel._validate_params()
-
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         some = None if moments is None else moments.take(self._indices(rows.n_features))
         self.kernel = self.kernel.resolve(some, self._part(rows))
 
-    def _diag(self, rows: Rows) -> np.ndarray:
-        return self._factor() * self.kernel._diag(self._part(rows))
-
-    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._factor() * self.kernel._cross(self._part(left), self._part(right))
-
-    def _gram(self, rows: Rows) -> np.ndarray:
-        return self._factor() * self.kernel._gram(self._part(rows))
-
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        return self._factor() * self.kernel._dot(self._part(left), self._part(right), coefficients)
-
-    def _self_cross(self, rows: Rows) -> np.ndarray:
-        return self._factor() * self.kernel._self_cross(self._part(rows))
-
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._factor() ** 2 * self.kernel._variance(self._part(left), self._part(right))
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        return self._factor() ** 2 * self.kernel._gram_variance(self._part(rows))
-
-    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        square = self._factor() ** 2
-        for shared, own in self.kernel._column_covariances(self._part(rows)):
-            yield ColumnCovariance(square * shared, square * own)
-
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        there = None if right is None else self._part(right)
-        return self._factor() * self.kernel.over_widths(gammas, self._part(left), there)
-
-    def _factor(self) -> float:
-        return 1.0
+        return self.kernel._dot(self._part(left), self._part(right), coefficients)
 
     def _part(self, rows: Rows) -> Rows:
         return rows.columns(self._indices(rows.n_features))
@@ -269,7 +291,7 @@ class OnColumns(Kernel):
         return indices
 
 
-class Scaled(OnColumns):
+class Scaled(OfKernel):
     """A kernel times a positive number.
 
     Parameters
@@ -284,26 +306,28 @@ class Scaled(OnColumns):
         self.kernel = kernel
         self.factor = factor
 
-    def _factor(self) -> float:
-        if not 0 < self.factor < np.inf:
-            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
-        return self.factor
-
     @property
     def linear_factor(self) -> float | None:
         """That of the kernel inside, multiplied."""
         inside = self.kernel.linear_factor
-        return None if inside is None else self._factor() * inside
+        return None if inside is None else self._joined(inside)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
-        self._factor()
         self.kernel = self.kernel.resolve(moments, rows)
 
-    def _part(self, rows: Rows) -> Rows:
-        return rows
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return self.factor * self.kernel._dot(left, right, coefficients)
 
-    def _columns(self, n_features: int) -> np.ndarray:
-        return self.kernel._columns(n_features)
+    def _joined(self, values, alike=1.0):
+        return self.factor * values
+
+    def _slope(self, left: Rows, right: Rows) -> float:
+        return self.factor
 
 
 class Sum(Kernel):
@@ -338,16 +362,20 @@ class Sum(Kernel):
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)
 
     def _diag(self, rows: Rows) -> np.ndarray:
-        return self.left._diag(rows) + self.right._diag(rows)
+        return self._joined(lambda kernel: kernel._diag(rows), rows)
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self.left._cross(left, right) + self.right._cross(left, right)
+        return self._joined(lambda kernel: kernel._cross(left, right), left, right)
 
     def _gram(self, rows: Rows) -> np.ndarray:
-        return self.left._gram(rows) + self.right._gram(rows)
+        return self._joined(lambda kernel: kernel._gram(rows), rows)
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        return self.left._dot(left, right, coefficients) + self.right._dot(left, right, coefficients)
+        return self._joined(lambda kernel: kernel._dot(left, right, coefficients), left, right)
+
+    def _joined(self, values: Callable[[Kernel], np.ndarray], *batches: Rows) -> np.ndarray:
+        """The ``values`` of both kernels for some batches of rows, joined."""
+        return values(self.left) + values(self.right)
 
     def _columns(self, n_features: int) -> np.ndarray:
         return self.left._columns(n_features) | self.right._columns(n_features)
@@ -371,21 +399,10 @@ class Product(Sum):
         """Those that both kernels compare, and in which gaps without correlation are independent."""
         return super().kinds - {"mixture", "atoms"}
 
-    def _diag(self, rows: Rows) -> np.ndarray:
-        self._check_independent(rows)
-        return self.left._diag(rows) * self.right._diag(rows)
-
-    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        self._check_independent(left)
-        self._check_independent(right)
-        return self.left._cross(left, right) * self.right._cross(left, right)
-
-    def _gram(self, rows: Rows) -> np.ndarray:
-        self._check_independent(rows)
-        return self.left._gram(rows) * self.right._gram(rows)
+    def _joined(self, values: Callable[[Kernel], np.ndarray], *batches: Rows) -> np.ndarray:
+        for rows in batches:
+            check_independent(rows, self.left._columns(rows.n_features), self.right._columns(rows.n_features))
+        return values(self.left) * values(self.right)
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return Kernel._dot(self, left, right, coefficients)
-
-    def _check_independent(self, rows: Rows) -> None:
-        check_independent(rows, self.left._columns(rows.n_features), self.right._columns(rows.n_features))

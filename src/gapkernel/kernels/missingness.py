@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -10,8 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.column_covariance import ColumnCovariance
+from gapkernel.kernels.base import OfKernel
 from gapkernel.kernels.width import WIDTH, scale_gamma
 from gapkernel.rows import Moments, Rows
 
@@ -47,7 +45,7 @@ class Missingness(BaseEstimator):
         self.rule = rule
 
 
-class Masked(Kernel):
+class Masked(OfKernel):
     """A kernel on laws together with one on their gaps. Estimators make it from ``indicator``.
 
     Parameters
@@ -63,18 +61,9 @@ class Masked(Kernel):
         self.indicator = indicator
         self.columns = columns
 
-    @property
-    def kinds(self) -> frozenset[str]:  # type: ignore[override]
-        """Those of the kernel inside."""
-        return self.kernel.kinds
-
     def _validate_params(self) -> None:
-        self.kernel._validate_params()
+        super()._validate_params()
         self.indicator._validate_params()
-
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        values = self.kernel.over_widths(gammas, left, right)
-        return self._joined(values, self.alike(left, left if right is None else right))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.kernel = self.kernel.resolve(moments, rows)
@@ -88,33 +77,8 @@ class Masked(Kernel):
         rows.mask()  # rows without one are refused
         return rows
 
-    def _diag(self, rows: Rows) -> np.ndarray:
-        return self._joined(self.kernel._diag(rows.unmasked), np.ones(len(rows)))
-
-    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._joined(self.kernel._cross(left.unmasked, right.unmasked), self.alike(left, right))
-
-    def _gram(self, rows: Rows) -> np.ndarray:
-        return self._joined(self.kernel._gram(rows.unmasked), self.alike(rows, rows))
-
-    def _self_cross(self, rows: Rows) -> np.ndarray:
-        return self._joined(self.kernel._self_cross(rows.unmasked), np.ones(len(rows)))
-
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._slope(left, right) ** 2 * self.kernel._variance(left.unmasked, right.unmasked)
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        return self._slope(rows, rows) ** 2 * self.kernel._gram_variance(rows.unmasked)
-
-    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        slopes = self._slope(rows, rows).T
-        for slope, (shared, own) in zip(slopes, self.kernel._column_covariances(rows.unmasked), strict=True):
-            yield ColumnCovariance(np.outer(slope, slope) * shared, slope**2 * own)
-
-    def _slope(self, left: Rows, right: Rows) -> np.ndarray:
-        """What a draw of the other kernel is multiplied by: the gaps are known, so they do not vary themselves."""
-        alike = self.alike(left, right)
-        return alike if self.indicator.rule == "product" else np.ones_like(alike)
+    def _part(self, rows: Rows) -> Rows:
+        return rows.unmasked
 
     def alike(self, left: Rows, right: Rows) -> np.ndarray:
         """The kernel on the gaps of two batches, (n_left, n_right)."""
@@ -123,5 +87,9 @@ class Masked(Kernel):
         here, there = left.mask()[:, self.columns].astype(float), right.mask()[:, self.columns].astype(float)
         return rbf_kernel(here, there, gamma=self.indicator.gamma)
 
-    def _joined(self, value: np.ndarray, alike: np.ndarray) -> np.ndarray:
-        return value * alike if self.indicator.rule == "product" else value + alike
+    def _joined(self, values: np.ndarray, alike: np.ndarray | float = 1.0) -> np.ndarray:
+        return values * alike if self.indicator.rule == "product" else values + alike
+
+    def _slope(self, left: Rows, right: Rows) -> np.ndarray | float:
+        """The gaps are known, so they do not vary themselves."""
+        return self.alike(left, right) if self.indicator.rule == "product" else 1.0

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+
 
 class TakesGaps:
-    """An estimator that takes gaps as they are; to be inherited before scikit-learn's `BaseEstimator`."""
+    """An estimator that takes gaps as they are; to be inherited before scikit-learn's `BaseEstimator`.
+
+    A class declares the constraints of its own parameters only: those of its bases hold for it too.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+    """What the parameters that mean the same everywhere may be."""
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        declared = [vars(base).get("_parameter_constraints", {}) for base in reversed(cls.__mro__)]
+        cls._parameter_constraints = {name: allowed for one in declared for name, allowed in one.items()}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

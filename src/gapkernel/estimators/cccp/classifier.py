@@ -224,12 +224,9 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         "transductive": ["boolean"],
         "unlabelled_weight": [Interval(Real, 0, 1, closed="right")],
         "balance": [AT_LEAST_ZERO],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
         "single_precision": ["boolean"],
         "tol": [AT_LEAST_ZERO],
         "max_iter": [WHOLE],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def fit(self, X, y, sample_weight=None) -> CCCPClassifier:

@@ -107,7 +107,6 @@ class FourierClassifier(OneAgainstRest, FourierModel):
     max_iter: int = 50
 
     _parameter_constraints: ClassVar[dict] = {
-        **FourierModel._parameter_constraints,
         "loss": [StrOptions({"squared_error", *LOSSES})],
         "tol": [Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

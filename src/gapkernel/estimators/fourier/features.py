@@ -82,7 +82,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
 
     orthogonal: bool = True
 
-    _parameter_constraints: ClassVar[dict] = {**SampledDensity._parameter_constraints, "orthogonal": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"orthogonal": ["boolean"]}
 
     def fit(self, X, y=None, sample_weight=None) -> FourierFeatures:
         """Fit the density, and draw the frequencies.

@@ -34,7 +34,7 @@ class FourierModel(SampledDensity):
     intercept_: np.ndarray = field(init=False)
 
     _parameter_constraints: ClassVar[dict] = {
-        **FourierFeatures._parameter_constraints,
+        "orthogonal": ["boolean"],
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
     }
     _check_targets: ClassVar[Callable[..., np.ndarray]]

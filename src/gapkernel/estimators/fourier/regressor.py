@@ -105,7 +105,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
 
     conformal: bool = False
 
-    _parameter_constraints: ClassVar[dict] = {**FourierModel._parameter_constraints, "conformal": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean"]}
     _check_targets = partial(_check_y, multi_output=True, y_numeric=True)
     _sums_of = Sums.of_values
 

@@ -154,9 +154,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
         "indicator": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:

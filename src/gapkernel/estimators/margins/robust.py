@@ -181,17 +181,14 @@ class RobustSVC(OneAgainstRest, KernelMachine):
 
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
         "C": [Interval(Real, 0, np.inf, closed="neither")],
         "translation": [StrOptions({"chebyshev", "gaussian"})],
         "covariance": [StrOptions(set(MAX_ROWS))],
         "mean": [StrOptions({"expected", "imputed"})],
         "form": [StrOptions({"auto", "kernel", "primal"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
         "tol": [Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_rows": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
     }
 
     def _training(self, table: Table, y, weight: np.ndarray | None) -> RobustTraining:

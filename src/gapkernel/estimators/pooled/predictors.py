@@ -39,15 +39,12 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
 
     _y_options: ClassVar[dict] = {}
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "imputer": [HasMethods(["fit", "transform"]), None],
         "pooling": [StrOptions({"stack", "average", "vote", "kernel"})],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "indicator": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
     }
 
     def fit(self, X, y, sample_weight=None) -> Self:
@@ -350,10 +347,7 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     """
 
     _y_options: ClassVar[dict] = {"y_numeric": True}
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_MultipleImputation._parameter_constraints,
-        "pooling": [StrOptions({"stack", "average", "kernel"})],
-    }
+    _parameter_constraints: ClassVar[dict] = {"pooling": [StrOptions({"stack", "average", "kernel"})]}
 
     def predict(self, X) -> np.ndarray:
         """The mean prediction over the imputations.
