@@ -13,19 +13,11 @@ from sklearn.base import BaseEstimator, clone
 from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.kernels.independence import check_independent
+from gapkernel.kernels.kinds import GAUSSIAN, no_closed_form
 from gapkernel.rows import Moments, Rows
-
-GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
-MIXTURES = GAUSSIAN | {"mixture", "atoms"}
-ALL_KINDS = MIXTURES | {"marginal"}
-"""Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
 
 SMALL_BLOCK = 16
 """Rows of the square blocks whose diagonals are computed where there is no formula for them."""
-
-
-class NoClosedForm(NotImplementedError, ValueError):
-    """A kernel has no formula for what an estimator needs; the message says what to use instead."""
 
 
 class Kernel(BaseEstimator, ABC):
@@ -145,13 +137,13 @@ class Kernel(BaseEstimator, ABC):
         return np.concatenate([np.diag(self._cross(block, block)) for block in blocks] or [np.empty(0)])
 
     def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        raise self._no_closed_form("variance")
+        raise no_closed_form("variance", self)
 
     def _gram_variance(self, rows: Rows) -> np.ndarray:
-        raise self._no_closed_form("variance")
+        raise no_closed_form("variance", self)
 
     def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        raise self._no_closed_form("covariance of the columns")
+        raise no_closed_form("covariance of the columns", self)
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         """Put numbers in place of words, and refuse parameters that do not go with the rows."""
@@ -170,11 +162,6 @@ class Kernel(BaseEstimator, ABC):
                 f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same."
             )
         return self.accept(left), self.accept(right)
-
-    def _no_closed_form(self, what: str) -> NoClosedForm:
-        return NoClosedForm(
-            f"The {what} of {self!r} has no closed form here. Use a single kernel 'rbf', 'genrbf' or 'linear'."
-        )
 
     def on(self, columns) -> Kernel:
         """This kernel on some columns only."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import csr_array
 
-from gapkernel.kernels.base import ALL_KINDS, Kernel
+from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.column_covariance import ColumnCovariance, linear_columns
+from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.rows import Rows
 
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels.base import ALL_KINDS, Kernel
+from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.width import WIDTH, gamma_of_spread, median_rows, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
 

@@ -11,7 +11,8 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels.base import ALL_KINDS, Kernel
+from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.on_vectors import matrix_of
 from gapkernel.rows import AtomRows, Moments, Rows
 

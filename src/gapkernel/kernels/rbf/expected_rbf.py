@@ -12,8 +12,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.gamma_grid import ENOUGH, GammaGridEngine
-from gapkernel.kernels.base import GAUSSIAN, MIXTURES, Kernel, NoClosedForm
+from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
+from gapkernel.kernels.kinds import GAUSSIAN, MIXTURES, NoClosedForm
 from gapkernel.kernels.rbf.engines import expected_rbf, log_norm
 from gapkernel.kernels.width import POSITIVE, median_gamma, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
