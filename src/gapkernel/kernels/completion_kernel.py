@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -16,6 +18,7 @@ from gapkernel.rows import AtomRows, MarginalRows, Moments
 BASES = ("overlap", "exp-distance", "exp-mismatch", "exp-overlap", "matches")
 
 
+@dataclass(eq=False, repr=False)
 class CompletionKernel(Kernel):
     """A kernel on complete categorical rows, averaged over the completions of both.
 
@@ -54,6 +57,13 @@ class CompletionKernel(Kernel):
     0.625
     """
 
+    base: Any = "overlap"
+    _: KW_ONLY
+    gamma: float = 1.0
+    function: Callable | None = None
+    completions: str = "uniform"
+    max_completions: int = 10_000
+
     kinds = frozenset({"marginal"})
     _parameter_constraints: ClassVar[dict] = {
         "base": [StrOptions(set(BASES)), callable],
@@ -62,13 +72,6 @@ class CompletionKernel(Kernel):
         "completions": [StrOptions({"uniform", "frequency"})],
         "max_completions": [Interval(Integral, 1, None, closed="left")],
     }
-
-    def __init__(self, base="overlap", *, gamma=1.0, function=None, completions="uniform", max_completions=10_000):
-        self.base = base
-        self.gamma = gamma
-        self.function = function
-        self.completions = completions
-        self.max_completions = max_completions
 
     def _resolve(self, moments: Moments | None, rows: MarginalRows) -> None:  # type: ignore[override]
         self._tables(rows)

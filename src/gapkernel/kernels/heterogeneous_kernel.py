@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,6 +16,7 @@ from gapkernel.kernels.columns.kernels import univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
+@dataclass(eq=False, repr=False)
 class HeterogeneousKernel(Kernel):
     """One kernel for each column, averaged over what is missing, then put together over the columns.
 
@@ -68,6 +70,17 @@ class HeterogeneousKernel(Kernel):
            [0.725, 0.725, 1.   ]])
     """
 
+    alpha: float | None = None
+    _: KW_ONLY
+    scaled: bool = True
+    numeric: Any = "gower"
+    categorical: Any = "overlap"
+    ordinal: Any = "ordinal"
+    kernels: dict | None = None
+    weights: Any = None
+    aggregation: str = "mean"
+    quadrature: int | None = None
+
     kinds = frozenset({"marginal"})
     _parameter_constraints: ClassVar[dict] = {
         "alpha": [None, Interval(Real, 0, 1, closed="neither")],
@@ -77,29 +90,6 @@ class HeterogeneousKernel(Kernel):
         "aggregation": [StrOptions({"mean", "sum", "product"})],
         "quadrature": [None, Interval(Integral, 1, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        alpha=None,
-        *,
-        scaled=True,
-        numeric="gower",
-        categorical="overlap",
-        ordinal="ordinal",
-        kernels=None,
-        weights=None,
-        aggregation="mean",
-        quadrature=None,
-    ):
-        self.alpha = alpha
-        self.scaled = scaled
-        self.numeric = numeric
-        self.categorical = categorical
-        self.ordinal = ordinal
-        self.kernels = kernels
-        self.weights = weights
-        self.aggregation = aggregation
-        self.quadrature = quadrature
 
     def _resolve(self, moments: Moments | None, rows: MarginalRows) -> None:  # type: ignore[override]
         self._check_columns(rows.n_features)

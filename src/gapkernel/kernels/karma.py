@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from gapkernel.kernels.width import WIDTH, gamma_of_spread, median_rows, scale_g
 from gapkernel.rows import Moments, Rows
 
 
+@dataclass(eq=False, repr=False)
 class Karma(Kernel):
     """A linear kernel that also depends on which columns were observed.
 
@@ -59,6 +61,11 @@ class Karma(Kernel):
            [4., 6.]])
     """
 
+    degree: int = 2
+    normalize: bool = True
+    form: str = "plain"
+    gamma: float | str = "scale"
+
     kinds = ALL_KINDS
     _parameter_constraints: ClassVar[dict] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -66,12 +73,6 @@ class Karma(Kernel):
         "form": [StrOptions({"plain", "distance", "featurewise"})],
         "gamma": WIDTH,
     }
-
-    def __init__(self, degree=2, normalize=True, form="plain", gamma="scale"):
-        self.degree = degree
-        self.normalize = normalize
-        self.form = form
-        self.gamma = gamma
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if self.form == "plain" or not isinstance(self.gamma, str):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -22,6 +23,7 @@ TILE_BYTES = 2**25
 LAST_SEED = 2**32 - 1
 
 
+@dataclass(eq=False, repr=False)
 class MonteCarlo(Kernel):
     """The mean of a kernel over draws from the laws of both rows, which may be of any kind.
 
@@ -62,6 +64,11 @@ class MonteCarlo(Kernel):
            [0.371, 1.   ]])
     """
 
+    base: Any = "rbf"
+    base_params: dict | None = None
+    n_draws: int = 64
+    random_state: Any = None
+
     kinds = ALL_KINDS
     _parameter_constraints: ClassVar[dict] = {
         "base": [StrOptions(set(PAIRWISE_KERNEL_FUNCTIONS)), callable],
@@ -69,12 +76,6 @@ class MonteCarlo(Kernel):
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "random_state": [Interval(Integral, 0, LAST_SEED, closed="both"), "random_state"],
     }
-
-    def __init__(self, base="rbf", base_params=None, n_draws=64, random_state=None):
-        self.base = base
-        self.base_params = base_params
-        self.n_draws = n_draws
-        self.random_state = random_state
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if not isinstance(self.random_state, Integral):

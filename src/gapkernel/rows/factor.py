@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -82,26 +82,14 @@ class FactorRows(PatternRows):
     def columns(self, indices) -> FactorRows:
         """The marginal laws on some columns."""
         picked = np.asarray(indices)
-        return FactorRows(
-            np.ascontiguousarray(self.means[:, picked]),
-            self.pattern.copy(),
-            np.ascontiguousarray(self.gaps[:, picked]),
-            self.precision,
-            self.loadings[picked],
-            self.noise[picked],
-        )
+        means, gaps = (np.ascontiguousarray(part[:, picked]) for part in (self.means, self.gaps))
+        return replace(self, means=means, gaps=gaps, loadings=self.loadings[picked], noise=self.noise[picked])
 
     def scale(self, factors) -> FactorRows:
         """The laws of the rows with every column multiplied by its factor; they have as few factors as before."""
         factors = self._factors(factors)
-        return FactorRows(
-            self.means * factors,
-            self.pattern,
-            self.gaps,
-            self.precision,
-            self.loadings * factors[:, None],
-            self.noise * factors**2,
-        )
+        loadings, noise = self.loadings * factors[:, None], self.noise * factors**2
+        return replace(self, means=self.means * factors, loadings=loadings, noise=noise)
 
     def draws(self, n_draws: int, random_state=None) -> np.ndarray:
         """Complete rows drawn from the laws, by their factors: (n_draws, n_rows, n_features)."""

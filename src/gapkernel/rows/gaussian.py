@@ -112,12 +112,8 @@ class GaussianRows(PatternRows):
             place[columns] = np.arange(len(columns))
             inside = place[picked][place[picked] >= 0]
             blocks.append(block[np.ix_(inside, inside)])
-        return GaussianRows(
-            np.ascontiguousarray(self.means[:, picked]),
-            self.pattern.copy(),
-            np.ascontiguousarray(self.gaps[:, picked]),
-            flat(blocks),
-        )
+        means, gaps = (np.ascontiguousarray(part[:, picked]) for part in (self.means, self.gaps))
+        return GaussianRows(means, self.pattern, gaps, flat(blocks))
 
     def beside(self, values) -> GaussianRows:
         means, known = np.hstack([self.means, values]), np.zeros((len(self.gaps), np.shape(values)[1]), bool)

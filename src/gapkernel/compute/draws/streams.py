@@ -25,9 +25,7 @@ def row_keys(X: np.ndarray) -> np.ndarray:
 
 def uniforms(keys: np.ndarray, *stream: int) -> np.ndarray:
     """One number in (0, 1) for each key, from the stream named by the integers ``stream``."""
-    name = _name(stream)
-    hashed = _mix(_mix(keys ^ name) + _WEYL)
-    return in_unit_interval(hashed)
+    return uniform_table(keys, 1, *stream)[:, 0]
 
 
 def uniform_table(keys: np.ndarray, n_numbers: int, *stream: int) -> np.ndarray:
@@ -37,8 +35,7 @@ def uniform_table(keys: np.ndarray, n_numbers: int, *stream: int) -> np.ndarray:
 
 def bit_table(keys: np.ndarray, n_numbers: int, *stream: int) -> np.ndarray:
     """As `uniform_table`, but the 64 bits behind the numbers: the SplitMix64 sequence that starts at each key."""
-    name = _name(stream)
-    starts = _mix(keys ^ name)
+    starts = _mix(keys ^ _name(stream))
     return _mix(starts[:, None] + np.arange(1, n_numbers + 1, dtype=np.uint64) * _WEYL)
 
 
