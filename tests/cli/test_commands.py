@@ -19,7 +19,7 @@ from gapkernel.cli.predict import predictions, prepared
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.experiments import Grid
 from gapkernel.persistence import save
-from gapkernel.tables.files import read_frame, read_raw
+from gapkernel.tables.files import Reading, read_frame, read_raw
 from gapkernel.tables.input_errors import InputError
 
 
@@ -201,7 +201,7 @@ def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folde
 def test_columns_get_their_types(folder):
     text = "n; code; yes ;word;none;day\n1,5;01;True;b;NA;x\n ;02;False; a ;?;y\n3;01;;-;;x\n".replace(",", ".")
     (folder / "typed.csv").write_text(text, encoding="utf-8-sig")
-    frame = read_frame("typed.csv", categories=["code"], gap_marks=["-"], drop=["day"])
+    frame, _ = read_frame("typed.csv", Reading(["day"], ["code"], ["-"]))
     assert list(frame) == ["n", "code", "yes", "word", "none"]
     assert frame["n"].tolist()[::2] == [1.5, 3.0]
     assert frame["code"].cat.categories.tolist() == ["01", "02"]
@@ -214,7 +214,7 @@ def test_a_parquet_file_reads_as_its_csv_twin(folder):
     frame = table().assign(flag=np.arange(60) % 2 == 0, count=np.arange(60) % 7)
     frame.to_csv("twin.csv", index=False)
     frame.to_parquet("twin.parquet")
-    pd.testing.assert_frame_equal(read_frame("twin.csv"), read_frame("twin.parquet"))
+    pd.testing.assert_frame_equal(read_frame("twin.csv")[0], read_frame("twin.parquet")[0])
 
 
 def test_a_row_with_a_name_is_called_by_its_place(folder):

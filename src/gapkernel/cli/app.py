@@ -17,20 +17,32 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Data = Annotated[Path, Argument(help="A CSV (UTF-8) or Parquet file; an empty cell, NA or ? is a gap.")]
+Data = Annotated[Path, Argument(help="A CSV, Parquet or Excel file; an empty cell, NA or ? is a gap.")]
 Target = Annotated[str, Option("--target", "-t", help="The column to predict.")]
 Task = Annotated[str, Option("--task", help="auto, classification or regression.")]
 Drop = Annotated[list[str], Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated.")]
 Category = Annotated[list[str], Option("--category", metavar="COLUMN", help="Its numbers are codes; may be repeated.")]
-GapMarks = Annotated[list[str], Option("--na", metavar="TEXT", help="Further text that marks a gap; may be repeated.")]
+GapMarks = Annotated[list[str], Option("--na", metavar="MARK", help="Text or number that is a gap; may be repeated.")]
+Decimal = Annotated[
+    str | None, Option("--decimal", help="The decimal sign, . or ,; found from the columns by default.")
+]
+Encoding = Annotated[str | None, Option("--encoding", help="Of a CSV file; UTF-8 by default.")]
 
 
 @app.command()
-def describe(data: Data, drop: Drop = [], category: Category = [], na: GapMarks = []) -> None:  # noqa: B006
+def describe(
+    data: Data,
+    drop: Drop = [],  # noqa: B006
+    category: Category = [],  # noqa: B006
+    na: GapMarks = [],  # noqa: B006
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
     """Show where a table has gaps: by column, and by pattern."""
     from gapkernel.cli.describe import describe
+    from gapkernel.tables.files import Reading
 
-    describe(data, drop=drop, categories=category, gap_marks=na)
+    describe(data, Reading(drop, category, na, decimal, encoding))
 
 
 @app.command()
@@ -47,13 +59,15 @@ def compare(
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Compare methods on a table and write a page about it."""
     from gapkernel.cli.compare import compare
+    from gapkernel.tables.files import Reading
 
-    compare(
-        data, target, out, task=task, rows=rows, quick=quick, n_jobs=jobs, drop=drop, categories=category, gap_marks=na
-    )
+    reading = Reading(drop, category, na, decimal, encoding)
+    compare(data, target, out, reading, task=task, rows=rows, quick=quick, n_jobs=jobs)
 
 
 @app.command()
@@ -67,6 +81,8 @@ def fit(
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Fit a method to a table and save the model.
 
@@ -74,8 +90,9 @@ def fit(
     also learns probabilities.
     """
     from gapkernel.cli.fit import fit
+    from gapkernel.tables.files import Reading
 
-    fit(data, target, out, method=method, task=task, rows=rows, drop=drop, categories=category, gap_marks=na)
+    fit(data, target, out, Reading(drop, category, na, decimal, encoding), method=method, task=task, rows=rows)
 
 
 @app.command()
@@ -85,14 +102,18 @@ def predict(
     out: Annotated[Path, Option("--out", "-o", help="The CSV file to write.")],
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
     na: GapMarks = [],  # noqa: B006
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Predict the rows of a table by a saved model.
 
     Writes a class with probabilities, or a value, and the share of the row that was missing.
     """
     from gapkernel.cli.predict import predict
+    from gapkernel.tables.files import Reading
 
-    predict(model, data, out, absent_as_gaps=absent_as_gaps, gap_marks=na)
+    reading = Reading(gap_marks=na, decimal=decimal, encoding=encoding)
+    predict(model, data, out, reading, absent_as_gaps=absent_as_gaps)
 
 
 @app.command()

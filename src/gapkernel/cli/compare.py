@@ -32,6 +32,7 @@ from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task,
 from gapkernel.experiments.methods import COMPARED, with_probabilities
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
+from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
 
 FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "draws": 1, "repeats": 2}
@@ -42,6 +43,7 @@ def compare(
     data: Path | None,
     target: str | None,
     out: Path,
+    reading: Reading = AS_IT_IS,
     *,
     task="auto",
     rows=1000,
@@ -49,7 +51,6 @@ def compare(
     n_jobs=None,
     methods=COMPARED,
     console=None,
-    **reading,
 ) -> Verdict:
     """Compare methods on a table (the penguins if there is none), show a table, and write a page to ``out``."""
     console = console or Console()
@@ -190,7 +191,7 @@ def _problem(data, target, task, reading) -> Problem:
         return penguins()
     if target is None:
         raise InputError(f"Which column of {data} is to be predicted? --target COL")
-    problem = read_problem(data, target, task=task, **reading)
+    problem = read_problem(data, target, reading, task=task)
     if len(problem.y) < 4 * FOLDS:
         raise InputError(f"{len(problem.y)} rows are too few to compare methods: {4 * FOLDS} are needed.")
     return problem

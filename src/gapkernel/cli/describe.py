@@ -11,8 +11,8 @@ from rich.text import Text
 
 from gapkernel.cli.output import note, say
 from gapkernel.missingness import summary
-from gapkernel.tables.files import looks_like_a_row_number, read_raw, typed, without
-from gapkernel.tables.input_errors import UnusableColumn
+from gapkernel.tables.files import AS_IT_IS, Reading, read_raw, typed_frame
+from gapkernel.tables.findings import findings
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
@@ -21,19 +21,15 @@ LONGEST_LIST = 24
 LOOK: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False, "header_style": "bold"}
 
 
-def describe(data, *, drop=(), categories=(), gap_marks=(), console=None) -> None:
+def describe(data, reading: Reading = AS_IT_IS, *, console=None) -> None:
     """Show the gaps of a file; also of columns that nothing can be learned from."""
     console = console or Console()
-    columns, unusable = {}, []
-    for name, values in without(read_raw(data, gap_marks), drop, data).items():
-        try:
-            columns[name] = typed(values, is_category=name in categories)
-        except UnusableColumn as error:
-            columns[name] = values
-            unusable.append(str(error))
-    show_gaps(pd.DataFrame(columns), str(data), console)
-    for problem in unusable:
-        note(console, problem, "To learn from it:")
+    frame, notes, unusable = typed_frame(read_raw(data, reading), reading)
+    show_gaps(frame, str(data), console)
+    for text in (*notes, *findings(frame)):
+        note(console, text)
+    for error in unusable:
+        note(console, str(error), "To learn from it:")
 
 
 def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
@@ -49,9 +45,6 @@ def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
     console.print(_columns(frame, gaps))
     if gaps.n_gaps:
         console.print(_patterns(gaps))
-    for column in frame:
-        if looks_like_a_row_number(frame[column]):
-            note(console, f"'{column}' looks like a row number, which says nothing about the target.")
 
 
 def _columns(frame: pd.DataFrame, gaps) -> Table:

@@ -15,6 +15,7 @@ from gapkernel.experiments import METHODS
 from gapkernel.experiments.methods import FITTED, with_probabilities
 from gapkernel.experiments.store import versions
 from gapkernel.persistence import save
+from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
 
 FORMAT = 1
@@ -22,14 +23,24 @@ MISSING, PROBABILITY = "share_missing", "probability_"
 """What ``gapkernel predict`` calls its further columns."""
 
 
-def fit(data: Path, target: str, out: Path, *, method="gap", task="auto", rows=5000, console=None, **reading) -> None:
+def fit(
+    data: Path,
+    target: str,
+    out: Path,
+    reading: Reading = AS_IT_IS,
+    *,
+    method="gap",
+    task="auto",
+    rows=5000,
+    console=None,
+) -> None:
     """Fit ``method`` to a file and write the model to ``out``."""
     console = console or Console()
     if method not in FITTED:
         raise InputError(f"--method must be one of {', '.join(FITTED)}, got '{method}'.")
     chosen = METHODS[method]
     may_write(out, data)
-    problem = at_most(read_problem(data, target, task=task, **reading), rows)
+    problem = at_most(read_problem(data, target, reading, task=task), rows)
     check_target(problem.target, set(problem.y) if problem.is_classification else ())
     for text in problem.notes:
         note(console, text)

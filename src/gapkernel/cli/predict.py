@@ -10,18 +10,19 @@ from rich.console import Console
 
 from gapkernel.cli.fit import FORMAT, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import may_write, note, say
-from gapkernel.cli.problem import plain
 from gapkernel.persistence import load
-from gapkernel.tables.files import numbers, read_raw, write_csv
+from gapkernel.tables.files import AS_IT_IS, Reading, deciphered, numbers, plain, read_raw, write_csv
 from gapkernel.tables.input_errors import InputError
 
 
-def predict(model: Path, data: Path, out: Path, *, absent_as_gaps=False, gap_marks=(), console=None) -> None:
+def predict(
+    model: Path, data: Path, out: Path, reading: Reading = AS_IT_IS, *, absent_as_gaps=False, console=None
+) -> None:
     """Predict the rows of ``data`` by the model in the file ``model``, and write them to ``out``."""
     console = console or Console()
     may_write(out, data, model)
     saved = read_model(model)
-    X, notes = prepared(read_raw(data, gap_marks), saved, data, absent_as_gaps=absent_as_gaps)
+    X, notes = prepared(read_raw(data, reading), saved, data, reading.decimal, absent_as_gaps=absent_as_gaps)
     write_csv(predictions(saved, X), out)
     for text in notes:
         note(console, text)
@@ -71,7 +72,9 @@ def predictions(saved: dict, X: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({**columns, MISSING: X.isna().to_numpy().mean(axis=1).round(6)})
 
 
-def prepared(frame: pd.DataFrame, saved: dict, path, *, absent_as_gaps: bool) -> tuple[pd.DataFrame, list[str]]:
+def prepared(
+    frame: pd.DataFrame, saved: dict, path, decimal: str | None = None, *, absent_as_gaps: bool
+) -> tuple[pd.DataFrame, list[str]]:
     """New rows as the model knows its columns; what it does not know is a gap, or an error."""
     absent = [name for name in saved["columns"] if name not in frame]
     if absent and not absent_as_gaps:
@@ -84,23 +87,23 @@ def prepared(frame: pd.DataFrame, saved: dict, path, *, absent_as_gaps: bool) ->
     X = {}
     for name in saved["columns"]:
         values = frame[name] if name in frame else pd.Series(np.nan, frame.index, name=name)
-        X[name], note = _as_known(values, saved["levels"].get(name), path)
+        X[name], note = _as_known(values, saved["levels"].get(name), path, decimal)
         notes += note
     return pd.DataFrame(X), notes
 
 
-def _as_known(values: pd.Series, levels: list[str] | None, path) -> tuple[pd.Series, list[str]]:
+def _as_known(values: pd.Series, levels: list[str] | None, path, decimal) -> tuple[pd.Series, list[str]]:
     """One column with the type it had at fit."""
     seen = values.notna()
     if levels is None:
-        known = numbers(values)
+        known, written = numbers(values, decimal)
         wrong = values[seen & known.isna()]
         if len(wrong):
             raise InputError(
                 f"Column '{values.name}' of {path} holds '{wrong.iloc[0]}' in row {wrong.index[0] + 1}, but it held "
                 f'numbers when the model was fitted. If that marks a gap, say so: --na "{wrong.iloc[0]}".'
             )
-        return known, []
+        return known, deciphered(values, known, written)
     text = values.map(plain, na_action="ignore").astype(object)
     unknown = sorted(set(text[seen]) - set(levels))
     note = [f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."] if unknown else []

@@ -10,7 +10,8 @@ import pandas as pd
 
 from gapkernel.experiments import Choice, Method, choose, folds, table_grid
 from gapkernel.tables import schema_of
-from gapkernel.tables.files import looks_like_a_row_number, read_frame
+from gapkernel.tables.files import AS_IT_IS, Reading, plain, read_frame
+from gapkernel.tables.findings import findings
 from gapkernel.tables.input_errors import InputError, unknown_column
 
 FEWEST_ROWS_OF_A_CLASS = 5
@@ -80,20 +81,19 @@ class Problem:
         return method.build(choice.settings, self.task, self.has_categories)
 
 
-def read_problem(path, target: str, *, task="auto", drop=(), categories=(), gap_marks=()) -> Problem:
+def read_problem(path, target: str, reading: Reading = AS_IT_IS, *, task="auto") -> Problem:
     """The problem in a file; whatever cannot be learned from is an error."""
-    drop = [name for name in drop if name != target]
-    frame = read_frame(path, drop=drop, categories=categories, gap_marks=gap_marks, target=target)
-    return problem_of(frame, target, name=Path(path).name, task=task)
+    frame, notes = read_frame(path, reading.keeping(target), target=target)
+    return problem_of(frame, target, name=Path(path).name, task=task, notes=notes)
 
 
-def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> Problem:
-    """The problem in a typed frame."""
+def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto", notes=()) -> Problem:
+    """The problem in a typed frame; ``notes`` say how it was read."""
     if task not in TASKS:
         raise InputError(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
     if target not in frame:
         raise unknown_column(target, frame.columns, name)
-    notes = []
+    notes = list(notes)
     known = frame[target].notna()
     if not known.any():
         raise InputError(f"The target '{target}' has no value in any row.")
@@ -106,11 +106,7 @@ def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto") -> P
         X = X.drop(columns=empty)
     if not X.shape[1]:
         raise InputError(f"There is no column to predict '{target}' from.")
-    notes += [
-        f"'{column}' looks like a row number. If it is one, leave it out: --drop \"{column}\"."
-        for column in X
-        if looks_like_a_row_number(X[column])
-    ]
+    notes += findings(X)
     if y.nunique() < 2:
         raise InputError(f"The target '{target}' has one value only, {y.iloc[0]}, so there is nothing to predict.")
     task = _task_of(y) if task == "auto" else task
@@ -182,11 +178,6 @@ def _as_classes(y: pd.Series) -> np.ndarray:
             f"{FEWEST_ROWS_OF_A_CLASS}. Merge it with another class, or leave its rows out."
         )
     return labels.to_numpy(dtype=object)
-
-
-def plain(value) -> str:
-    """A value as text, whole numbers without a point."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _rows(count) -> str:

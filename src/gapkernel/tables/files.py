@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from gapkernel.compute.runtime.writing import written_whole
+from gapkernel.tables.formats import read_file
 from gapkernel.tables.input_errors import InputError, UnusableColumn, all_of, unknown_column
+from gapkernel.tables.spelled_numbers import plain_numbers
 
 GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
 """Text that means a gap, as in R, pandas, SQL and the older data archives."""
@@ -16,7 +20,6 @@ GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that a spreadsheet would run."""
 
-SEPARATORS = ",;\t|"
 MOST_LEVELS = 100
 DATES = (
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?",
@@ -27,14 +30,55 @@ DATES = (
 )
 
 
-def read_raw(path, gap_marks=()) -> pd.DataFrame:
-    """The file as it is: a CSV file (any common separator, UTF-8) as text, a Parquet file with its own types."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder. Name a CSV or Parquet file.")
-    if not path.is_file():
-        raise InputError(f"There is no file {path}.")
-    frame = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read; `options` says the same on the command line.
+
+    Attributes
+    ----------
+    drop : sequence of str
+        Columns to leave out.
+    categories : sequence of str
+        Columns of numbers that are codes of categories.
+    gap_marks : sequence of str
+        Further text or numbers that mean a gap, in every column.
+    decimal : {".", ","} or None
+        The decimal sign of numbers in text; None finds it from each column.
+    encoding : str or None
+        Of a CSV file; None is UTF-8, or what the first bytes say.
+    """
+
+    drop: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    gap_marks: Sequence[str] = ()
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"--decimal must be . or , but is '{self.decimal}'.")
+
+    def keeping(self, name: str) -> Reading:
+        """The same, but this column is kept."""
+        return replace(self, drop=[dropped for dropped in self.drop if dropped != name])
+
+    @property
+    def options(self) -> list[str]:
+        """The options of the command line that ask for this."""
+        given = [("--drop", name) for name in self.drop]
+        given += [("--category", name) for name in self.categories]
+        given += [("--na", mark) for mark in self.gap_marks]
+        given += [("--decimal", self.decimal)] if self.decimal else []
+        given += [("--encoding", self.encoding)] if self.encoding else []
+        return [word for option in given for word in option]
+
+
+AS_IT_IS = Reading()
+
+
+def read_raw(path, reading: Reading = AS_IT_IS) -> pd.DataFrame:
+    """The file without the columns to drop: text, or numbers where the file has types, with None or NaN in the gaps."""
+    frame = read_file(Path(path), reading.encoding)
     if frame.shape[1] == 0:
         raise InputError(f"{path} is empty.")
     if len(frame) == 0:
@@ -44,41 +88,58 @@ def read_raw(path, gap_marks=()) -> pd.DataFrame:
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise InputError(f"{path} has more than one column named '{repeated[0]}'. Give each column a name of its own.")
-    marks = set(GAP_MARKS).union(gap_marks)
-    for name in frame:
-        if not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
-            frame[name] = _as_text(frame[name], marks)
-    return frame
+    for name in reading.drop:
+        if name not in frame:
+            raise unknown_column(name, frame.columns, path)
+    frame = frame.drop(columns=list(reading.drop))
+    if not frame.shape[1]:
+        raise InputError("Every column was dropped, so nothing is left.")
+    marks = set(GAP_MARKS).union(reading.gap_marks)
+    return pd.DataFrame({name: _with_gaps(frame[name], marks) for name in frame})
 
 
-def read_frame(path, *, drop=(), categories=(), gap_marks=(), target=None) -> pd.DataFrame:
+def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.DataFrame, list[str]]:
     """The file as a frame of numbers and categories; a column of dates, free text or mixtures is an error.
 
     Parameters
     ----------
     path : str or Path
-    drop : sequence of str
-        Columns to leave out.
-    categories : sequence of str
-        Columns of numbers that are codes of categories.
-    gap_marks : sequence of str
-        Further text that means a gap.
+    reading : Reading
     target : str, default=None
         The column to predict: its text is classes, however many.
+
+    Returns
+    -------
+    frame : DataFrame
+    notes : list of str
+        What a person should know about how the numbers were read.
     """
-    frame = without(read_raw(path, gap_marks), drop, path)
-    for name in categories:
-        if name not in frame:
-            raise unknown_column(name, frame.columns, path)
-    columns, unusable = {}, []
-    for name in frame:
-        try:
-            columns[name] = typed(frame[name], is_category=name in categories, is_target=name == target)
-        except UnusableColumn as error:
-            unusable.append(error)
+    raw = read_raw(path, reading)
+    for name in reading.categories:
+        if name not in raw:
+            raise unknown_column(name, raw.columns, path)
+    frame, notes, unusable = typed_frame(raw, reading, target=target)
     if unusable:
         raise all_of(unusable)
-    return pd.DataFrame(columns)
+    return frame, notes
+
+
+def typed_frame(
+    raw: pd.DataFrame, reading: Reading = AS_IT_IS, *, target=None
+) -> tuple[pd.DataFrame, list[str], list[UnusableColumn]]:
+    """The columns of `read_raw` as numbers or categories, notes on how they were read, and what cannot be used.
+
+    A column that cannot be used stays as it is.
+    """
+    columns, notes, unusable = {}, [], []
+    for name, values in raw.items():
+        try:
+            columns[name], told = typed(values, reading, is_target=name == target)
+            notes += told
+        except UnusableColumn as error:
+            columns[name] = values
+            unusable.append(error)
+    return pd.DataFrame(columns), notes, unusable
 
 
 def read_known(path, target: str, categorical) -> tuple[pd.DataFrame, np.ndarray]:
@@ -99,17 +160,6 @@ def frame_of(columns: dict, levels: dict | None = None) -> pd.DataFrame:
     """A frame of columns by name; those in ``levels`` are categories with these levels."""
     frame = pd.DataFrame(columns)
     return frame.astype({name: pd.CategoricalDtype(list(known)) for name, known in (levels or {}).items()})
-
-
-def without(frame: pd.DataFrame, drop, path) -> pd.DataFrame:
-    """The frame without some columns."""
-    for name in drop:
-        if name not in frame:
-            raise unknown_column(name, frame.columns, path)
-    frame = frame.drop(columns=list(drop))
-    if not frame.shape[1]:
-        raise InputError("Every column was dropped, so nothing is left.")
-    return frame
 
 
 def write_csv(frame: pd.DataFrame, path) -> None:
@@ -134,77 +184,59 @@ def _inert(value):
     return value
 
 
-def numbers(values: pd.Series) -> pd.Series:
-    """The values as float64, NaN where a value is missing or not a number."""
-    parsed = pd.to_numeric(values, errors="coerce").astype("float64")
+def numbers(values: pd.Series, decimal: str | None = None) -> tuple[pd.Series, str]:
+    """The values as float64, NaN where a value is missing or not a number, and how they are written."""
+    if pd.api.types.is_numeric_dtype(values):
+        parsed, written = values.astype("float64"), ""
+    else:
+        parsed, written = plain_numbers(values.dropna().map(str), decimal)
+        parsed = parsed.reindex(values.index)
     if np.isinf(parsed).any():
         raise UnusableColumn(str(values.name), "infinity", "Leave the cell empty to make it a gap.")
-    return parsed
+    return parsed, written
 
 
-def looks_like_a_row_number(values: pd.Series) -> bool:
-    """Whether the column counts its rows: whole numbers, no gap, each value once."""
-    if not pd.api.types.is_numeric_dtype(values) or values.isna().any() or len(values) < 10:
-        return False
-    whole = bool((values == values.round()).all())
-    return whole and values.is_unique and float(values.max() - values.min()) < 2 * len(values)
+def deciphered(values: pd.Series, parsed: pd.Series, written: str) -> list[str]:
+    """A note on numbers that a computer would have written in another way; none on others."""
+    first = parsed.first_valid_index()
+    if not written or first is None:
+        return []
+    example = f"'{values[first]}' is read as {parsed[first]:.10g}"
+    return [f"'{values.name}' is written {written}: {example}. If it is text: --category \"{values.name}\"."]
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = file.readline()
-            while header and not header.strip():
-                header = file.readline()
-        if not header:
-            raise InputError(f"{path} is empty.")
-        separator = max(SEPARATORS, key=header.count)
-        frame = pd.read_csv(
-            path, sep=separator, dtype=str, keep_default_na=False, na_values=[], encoding="utf-8-sig", compression=None
-        )
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text (byte 0x{error.object[error.start]:02x} at position {error.start}). "
-            f"Save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
-        ) from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-        raise InputError(f"{path} is not a table: {' '.join(str(error).split())}") from error
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas took the first column for an index
-        raise InputError(
-            f"{path} has lines with more cells than its header names. Is there a separator at the end of each line?"
-        )
-    return frame
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except (ValueError, OSError) as error:  # pyarrow's errors derive from these
-        raise InputError(f"{path} is not a Parquet file: {' '.join(str(error).split())}") from error
-
-
-def _as_text(values: pd.Series, marks: set[str]) -> pd.Series:
-    """Text without blanks around it, None in the gaps."""
+def _with_gaps(values: pd.Series, marks: set[str]) -> pd.Series:
+    """Numbers, or text without blanks around it, with None in the gaps."""
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        numeric = pd.to_numeric(pd.Series(sorted(marks)), errors="coerce").dropna()
+        return values.mask(values.isin(numeric))
     text = values.astype(object).where(values.notna(), None)
-    text = text.map(lambda value: None if value is None or str(value).strip() in marks else str(value).strip())
-    return text.astype(object)
+    return text.map(lambda value: _without_marks(str(value).strip(), marks), na_action="ignore").astype(object)
 
 
-def typed(values: pd.Series, *, is_category=False, is_target=False) -> pd.Series:
-    """A column as numbers where all its values are, else as categories."""
+def _without_marks(text: str, marks: set[str]) -> str | None:
+    whole = text.rstrip("0").removesuffix(".") if "." in text else text  # -999.0 is -999
+    return None if text in marks or whole in marks else text
+
+
+def typed(values: pd.Series, reading: Reading = AS_IT_IS, *, is_target=False) -> tuple[pd.Series, list[str]]:
+    """A column as numbers where all its values are, else as categories, and notes on how it was read."""
     seen = values.dropna()
-    if pd.api.types.is_numeric_dtype(values):
-        return _as_levels(values.map(_plain_number, na_action="ignore")) if is_category else numbers(values)
-    if is_category or not len(seen):
-        return _as_levels(values) if is_category else pd.Series(np.nan, values.index, name=values.name)
-    parsed = pd.to_numeric(seen, errors="coerce")
-    if parsed.notna().all():
-        return numbers(values)
+    if values.name in reading.categories:
+        return _as_levels(values.map(plain, na_action="ignore")), []
+    if not len(seen):
+        return pd.Series(np.nan, values.index, name=values.name), []
+    parsed, written = numbers(values, reading.decimal)
+    known = parsed[seen.index].notna()
+    if known.all():
+        return parsed, deciphered(values, parsed, written)
     if is_target:
-        return _as_levels(values)
-    name, levels = values.name, seen.nunique()
-    text = seen[parsed.isna()]
-    mostly_numbers = parsed.notna().mean() > 0.5
+        return _as_levels(values), []
+    name, levels, text = values.name, seen.nunique(), seen[~known]
+    if written.endswith("with commas"):
+        advice = "Say which: --decimal , for decimal commas, --decimal . for commas between thousands."
+        raise UnusableColumn(name, f"numbers with commas such as '{text.iloc[0]}', which may mean two things", advice)
+    mostly_numbers = known.mean() > 0.5
     if not mostly_numbers and _are_dates(text):
         advice = "Turn them into numbers, for example days since a fixed day."
         raise UnusableColumn(name, f"dates or times such as '{text.iloc[0]}'", advice)
@@ -213,7 +245,7 @@ def typed(values: pd.Series, *, is_category=False, is_target=False) -> pd.Series
         raise UnusableColumn(name, f"numbers mixed with text such as '{text.iloc[0]}'", advice)
     if levels > MOST_LEVELS or (levels > 10 and levels > len(seen) / 2):
         raise UnusableColumn(name, f"free text or identifiers, {levels} different ones in {len(seen)} rows")
-    return _as_levels(values)
+    return _as_levels(values), []
 
 
 def _as_levels(values: pd.Series) -> pd.Series:
@@ -222,8 +254,9 @@ def _as_levels(values: pd.Series) -> pd.Series:
     return values.map(str, na_action="ignore").astype(pd.CategoricalDtype(levels))
 
 
-def _plain_number(value) -> str:
-    return str(int(value)) if float(value).is_integer() else str(value)
+def plain(value) -> str:
+    """A value as text, whole numbers without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _are_dates(text: pd.Series) -> bool:
