@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
+from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows, Rows
@@ -53,6 +55,11 @@ class Training:
     classes: np.ndarray | None = None
     folds: Folds | None = None
 
+    @cached_property
+    def summary(self) -> TrainingSummary:
+        """What a fitted estimator remembers of the table; the candidates of a search share it."""
+        return TrainingSummary.of(self.table)
+
 
 class Laws(NamedTuple):
     """A fitted density, the kernel with numbers in place of words, and the laws of the training rows."""
@@ -63,7 +70,7 @@ class Laws(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
+class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     """An estimator with a kernel and a density, which turns rows into laws.
 
     The fields of this class and of its subclasses are their parameters: `dataclass` writes ``__init__``, which stores
@@ -100,6 +107,10 @@ class KernelEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         if not self.indicator:
             return kernel
         return Masked(kernel, clone(self.indicator) if isinstance(self.indicator, Missingness) else Missingness())
+
+    def table_of(self, X) -> Table:
+        check_is_fitted(self, "density_")
+        return read_table(self, X, reset=False, schema=self.density_.schema_)
 
     def _laws(self, X) -> Rows:
         """The laws of new rows."""
@@ -192,7 +203,14 @@ class KernelMachine(KernelEstimator, ABC):
             self.classes_ = training.classes
         self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows.take(solution.kept)
         self._weights, self._intercept = solution.weights, solution.intercept
+        self.training_summary_ = training.summary
         return self
+
+    @property
+    def averages_gaps(self) -> bool:
+        """Whether the decision value of a row is its exact average over the row's law."""
+        check_is_fitted(self, "kernel_")
+        return self.kernel_.is_expectation and not self.indicator
 
     def _values(self, X) -> np.ndarray:
         """Decision values of new rows, (n_rows, n_outputs)."""

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Training
 from gapkernel.solvers.base import Solver
-from gapkernel.tables import read_table
 from gapkernel.tables.part_by_part import AnswersInParts
 
 LEAST_ROWS = 30
@@ -82,8 +81,8 @@ class ConformalIntervals(AnswersInParts):
 
     conformal: Any
     calibration_: Calibration | None
-    density_: Any
     predict: Callable[..., np.ndarray]
+    gaps: Callable[..., np.ndarray]
 
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """An interval for the target of each row.
@@ -142,20 +141,6 @@ class ConformalIntervals(AnswersInParts):
     def _uncalibrated(self, coverage: float) -> float:
         """The half-width without calibration, in units: an error, unless the estimator has a law of its own."""
         raise ValueError(f"{type(self).__name__} was fitted without intervals: fit it with conformal=True.")
-
-    def gaps(self, X) -> np.ndarray:
-        """Where new rows have gaps; a level that was never seen is one.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        gaps : ndarray of shape (n_samples, n_features), bool
-        """
-        check_is_fitted(self, "calibration_")
-        return read_table(self, X, reset=False, schema=self.density_.schema_).missing
 
     def _calibrate(self, training: Training, solver: Solver, gram: np.ndarray) -> None:
         """Calibrate by the errors of the solver on left-out rows, all rows counting alike."""

@@ -16,8 +16,10 @@ from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals
+from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
+from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
@@ -29,7 +31,7 @@ RIDGES = tuple(10.0 ** np.arange(-4, 4))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
+class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     """An estimator that tries every penalty with every width, and answers by the best; a subclass names its kind."""
 
     gammas: Any = 11
@@ -107,6 +109,19 @@ class SearchCV(AnswersInParts, TakesGaps, BaseEstimator):
         """
         return self._best.predict(X)
 
+    def table_of(self, X) -> Table:
+        return self._best.table_of(X)
+
+    @property
+    def training_summary_(self) -> TrainingSummary:  # type: ignore[override]
+        """What is remembered of the training table."""
+        return self._best.training_summary_
+
+    @property
+    def averages_gaps(self) -> bool:
+        """As the best estimator."""
+        return self._best.averages_gaps
+
     @property
     def n_iter_(self):
         """Iterations of the best estimator's solver."""
@@ -155,9 +170,6 @@ class ChosenIntervals(ConformalIntervals):
     def calibration_(self) -> Calibration | None:  # type: ignore[override]
         """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
         return self._best.calibration_
-
-    def gaps(self, X) -> np.ndarray:
-        return self._best.gaps(X)
 
 
 def _results(candidates: list[dict], scores: np.ndarray) -> dict:

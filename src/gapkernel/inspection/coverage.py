@@ -9,7 +9,8 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from gapkernel.estimators.calibration import ConformalIntervals, checked_coverage
+from gapkernel.estimators.calibration import checked_coverage
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.tables import read_table
 
 
@@ -113,6 +114,6 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
 
 def gap_counts(X, estimator=None) -> np.ndarray:
     """Number of gaps in each row, as ``estimator`` counts them if it does: a category unknown at fit is a gap to it."""
-    if isinstance(estimator, ConformalIntervals):
+    if isinstance(estimator, Inspectable):
         return estimator.gaps(X).sum(axis=1)
     return read_table(BaseEstimator(), X, reset=True).missing.sum(axis=1)

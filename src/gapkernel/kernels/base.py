@@ -37,6 +37,12 @@ class Kernel(BaseEstimator, ABC):
     _parameter_constraints: ClassVar[dict] = {}
 
     @property
+    def is_expectation(self) -> bool:
+        """Whether `cross` is the expectation of a kernel on complete rows over both laws: if all kernels inside are."""
+        inside = {part.is_expectation for part in self.get_params(deep=False).values() if isinstance(part, Kernel)}
+        return inside == {True}
+
+    @property
     def linear_factor(self) -> float | None:
         """The factor c of a kernel c x'y, None for a kernel that is not linear."""
         return None
@@ -158,9 +164,7 @@ class Kernel(BaseEstimator, ABC):
 
     def _pair(self, left: Rows, right: Rows) -> tuple[Rows, Rows]:
         if left.n_features != right.n_features:
-            raise ValueError(
-                f"The rows have {left.n_features} and {right.n_features} columns; a kernel needs the same."
-            )
+            raise ValueError(f"The rows have {left.n_features} and {right.n_features} columns; these must agree.")
         return self.accept(left), self.accept(right)
 
     def on(self, columns) -> Kernel:

@@ -33,6 +33,7 @@ class ExpectedLinear(Kernel):
     """
 
     kinds = ALL_KINDS
+    is_expectation = True
     linear_factor = 1.0
 
     def _diag(self, rows: Rows) -> np.ndarray:

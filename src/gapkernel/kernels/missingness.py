@@ -56,6 +56,8 @@ class Masked(OfKernel):
         The columns that had gaps at fit; set by `resolve`.
     """
 
+    is_expectation = False  # the gaps of a row are not averaged out
+
     def __init__(self, kernel, indicator, columns=None):
         self.kernel = kernel
         self.indicator = indicator

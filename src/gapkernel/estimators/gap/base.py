@@ -34,6 +34,7 @@ from gapkernel.estimators.gap.members import (
 )
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
+from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -105,7 +106,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
+class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     """Tries members on shared folds, averages the best of them, and calibrates by their out-of-fold answers."""
 
     members: str | list = "auto"
@@ -140,7 +141,7 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
         calibration = self._calibrated(combined, table.missing, problem)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
-        self.calibration_ = calibration
+        self.calibration_, self.training_summary_ = calibration, TrainingSummary.of(table)
         rows = [
             MemberRow(outcome.found.name, outcome.found.settings, outcome.score, float(share), outcome.seconds)
             for outcome, share in zip(tried, weights, strict=True)
@@ -216,25 +217,14 @@ class GapEstimator(AnswersInParts, TakesGaps, BaseEstimator):
 
     def _average(self, X) -> np.ndarray:
         """The weighted mean of the members' answers."""
-        check_is_fitted(self, "fitted_")
-        table = self.preparation_(read_table(self, X, reset=False, schema=self.schema_))
+        table = self.preparation_(self.table_of(X))
         with threadpool_limits(1):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
 
-    def gaps(self, X) -> np.ndarray:
-        """Where new rows have gaps; a level that was never seen is one.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        gaps : ndarray of shape (n_samples, n_features), bool
-        """
+    def table_of(self, X) -> Table:
         check_is_fitted(self, "fitted_")
-        return read_table(self, X, reset=False, schema=self.schema_).missing
+        return read_table(self, X, reset=False, schema=self.schema_)
 
     @property
     @abstractmethod

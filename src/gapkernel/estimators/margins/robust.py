@@ -240,6 +240,11 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     def _laws(self, X) -> Rows:
         return self._points(super()._laws(X))
 
+    @property
+    def averages_gaps(self) -> bool:
+        """Whether the decision values of a row are their exact averages over its law: those of imputed rows are not."""
+        return super().averages_gaps and self.mean == "expected"
+
     def _points(self, rows: Rows) -> Rows:
         """The rows that the kernel compares: their laws, or the imputed values as if they had been observed."""
         if self.mean == "expected":

@@ -181,6 +181,11 @@ class SVC(ClassifierMixin, SupportVectorMachine):
             votes[:, j] += values[:, pair] <= 0
         return self.classes_[votes.argmax(axis=1)]
 
+    @property
+    def averages_gaps(self) -> bool:
+        """Whether the decision values of a row are their exact averages over its law: votes among classes are not."""
+        return super().averages_gaps and (len(self.classes_) == 2 or self.decision_function_shape == "ovo")
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.break_ties and self.decision_function_shape == "ovo":

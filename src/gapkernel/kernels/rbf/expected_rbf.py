@@ -49,6 +49,7 @@ class ExpectedRBF(Kernel):
     """
 
     kinds = MIXTURES
+    is_expectation = True
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE, StrOptions({"scale", "median"})]}
 
     def __init__(self, gamma="scale"):
@@ -154,6 +155,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
     """
 
     kinds = GAUSSIAN  # it is not an expectation, so it does not average over components
+    is_expectation = False
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))  # equal means: the exponent is 0

@@ -45,6 +45,7 @@ class GenRBF(ExpectedRBF):
            [0.9505, 1.    ]])
     """
 
+    is_expectation = False  # divided by norms that depend on the gaps
     _parameter_constraints: ClassVar[dict] = {
         **ExpectedRBF._parameter_constraints,
         "metric": [None, StrOptions({"mahalanobis"}), "array-like"],
