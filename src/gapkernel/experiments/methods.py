@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from time import process_time
 from typing import NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _safe_indexing
 
 from gapkernel.density import Marginals
 from gapkernel.estimators import GapClassifier, GapRegressor, GaussianProcessClassifier
@@ -18,8 +21,10 @@ from gapkernel.experiments.method import (
     KernelMethod,
     MadeMethod,
     Method,
+    Metric,
     MultipleImputationMethod,
     Setting,
+    has_categories,
 )
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
 
@@ -158,14 +163,36 @@ class Choice(NamedTuple):
     score: float | None
 
 
-def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification") -> Choice:
-    """The setting that does best in a cross-validation of the rows given, the first of equals."""
+class Trial(NamedTuple):
+    """The settings that were chosen, the estimator with them, its answers to the test rows, and processor seconds."""
+
+    choice: Choice
+    estimator: BaseEstimator
+    guess: np.ndarray
+    tune_seconds: float
+    fit_seconds: float
+
+
+def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification", metric: Metric | None = None) -> Choice:
+    """The setting that does best by a ``metric`` in a cross-validation of the rows given, the first of equals."""
     candidates = method.settings(grid, task)
     if len(candidates) == 1:
         return Choice(candidates[0], None)
-    means = method.scores(X, y, cv, candidates, task).mean(axis=0)
+    means = method.scores(X, y, cv, candidates, task, metric).mean(axis=0)
     best = int(means.round(12).argmax())  # sums of equal scores may differ by rounding
     return Choice(candidates[best], float(means[best]))
+
+
+def try_out(
+    method: Method, X, y, train, test, cv, grid: Grid, task: str = "classification", metric: Metric | None = None
+) -> Trial:
+    """Choose by ``cv`` among the training rows, fit to all of them, and answer the test rows."""
+    here, there = _safe_indexing(X, train), _safe_indexing(X, test)
+    begin = process_time()
+    choice = choose(method, here, y[train], cv, grid, task, metric)
+    chosen = process_time()
+    estimator = method.build(choice.settings, task, has_categories(X)).fit(here, y[train])
+    return Trial(choice, estimator, estimator.predict(there), chosen - begin, process_time() - chosen)
 
 
 def with_probabilities(estimator, cv):

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
 
 from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
 from gapkernel.experiments.grid import PAPER_GRID, Grid
 from gapkernel.experiments.method import Method
-from gapkernel.experiments.methods import METHODS, choose
+from gapkernel.experiments.methods import METHODS, try_out
 from gapkernel.experiments.tasks import Study, Task
 from gapkernel.missingness import ampute
 
@@ -118,15 +117,12 @@ def nested(
         "accuracy", "inner_accuracy" (of the chosen setting in the inner folds), "settings", "fit_seconds" (of the last
         fit and prediction).
     """
-    inside, y_inside = _safe_indexing(X, train), y[train]
-    choice = choose(method, inside, y_inside, folds(n_inner_folds, random_state), grid)
-    begin = process_time()
-    guess = method.build(choice.settings).fit(inside, y_inside).predict(_safe_indexing(X, test))
+    trial = try_out(method, X, y, train, test, folds(n_inner_folds, random_state), grid)
     return {
-        "accuracy": float(np.mean(guess == y[test])),
-        "inner_accuracy": choice.score,
-        "settings": choice.settings,
-        "fit_seconds": process_time() - begin,
+        "accuracy": float(np.mean(trial.guess == y[test])),
+        "inner_accuracy": trial.choice.score,
+        "settings": trial.choice.settings,
+        "fit_seconds": trial.fit_seconds,
     }
 
 

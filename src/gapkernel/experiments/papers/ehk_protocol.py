@@ -12,6 +12,7 @@ from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_t
 from gapkernel.density import Marginals
 from gapkernel.experiments.grid import Grid
 from gapkernel.experiments.method import FilledMethod, KernelMethod, Metric
+from gapkernel.experiments.methods import try_out
 from gapkernel.experiments.protocol import Protocol, fold_of, folds
 from gapkernel.experiments.tasks import Task
 from gapkernel.kernels import HeterogeneousKernel
@@ -68,13 +69,9 @@ class GridCV(Protocol):
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = data(task, self.data_dir)
-        return {"losses": self._losses(task, X, y, self.n_folds, loss_of(task, y)).tolist()}
-
-    def _losses(self, task: Task, X, y, n_folds: int, loss: Metric) -> np.ndarray:
-        """Loss of each setting, averaged over folds."""
-        method, kind = METHODS[task.method], kind_of(task)
-        settings = method.settings(self.grids[kind], kind)
-        return method.scores(X, y, folds(n_folds, task.split_seed, kind), settings, kind, loss).mean(axis=0)
+        method, kind, cv = METHODS[task.method], kind_of(task), folds(self.n_folds, task.split_seed, kind_of(task))
+        losses = method.scores(X, y, cv, method.settings(self.grids[kind], kind), kind, loss_of(task, y))
+        return {"losses": losses.mean(axis=0).tolist()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +84,9 @@ class NestedGridCV(GridCV):
         X, y = data(task, self.data_dir)
         method, kind, loss = METHODS[task.method], kind_of(task), loss_of(task, y)
         train, test = fold_of(task, y, self.n_folds, kind)
-        losses = self._losses(task, X.iloc[train], y[train], self.n_inner_folds, loss)
-        best = method.settings(self.grids[kind], kind)[int(losses.argmin())]
-        model = method.build(best, kind).fit(X.iloc[train], y[train])
-        return {"loss": loss(y[test], model.predict(X.iloc[test])), "rows": len(test), "settings": best}
+        cv, grid = folds(self.n_inner_folds, task.split_seed, kind), self.grids[kind]
+        trial = try_out(method, X, y, train, test, cv, grid, kind, lambda truth, guess: -loss(truth, guess))
+        return {"loss": loss(y[test], trial.guess), "rows": len(test), "settings": trial.choice.settings}
 
 
 def data(task: Task, data_dir: str | None):
