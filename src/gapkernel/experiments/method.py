@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -282,19 +282,6 @@ class MadeMethod(PreparedMethod):
     def _written(self, setting, task, categories):
         last = self._last(setting, task)
         return _text(last), _classes_in(last)
-
-
-class EmptyColumns(TransformerMixin, BaseEstimator):
-    """Zeros in the columns of numbers that have no value in training: HistGradientBoosting cannot bin them."""
-
-    def fit(self, X, y=None) -> EmptyColumns:
-        """Find the columns."""
-        self.columns_ = [name for name in X if not hasattr(X[name], "cat") and X[name].isna().all()]
-        return self
-
-    def transform(self, X):
-        """Put zeros in them."""
-        return X.assign(**dict.fromkeys(self.columns_, 0.0))
 
 
 def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:

@@ -15,7 +15,6 @@ from gapkernel.density import Marginals
 from gapkernel.estimators import GapClassifier, GapRegressor, GaussianProcessClassifier
 from gapkernel.experiments.grid import Grid
 from gapkernel.experiments.method import (
-    EmptyColumns,
     FilledMethod,
     GeometricMethod,
     KernelMethod,
@@ -26,6 +25,7 @@ from gapkernel.experiments.method import (
     Setting,
     has_categories,
 )
+from gapkernel.imputation.empty_columns import WithoutEmptyColumns
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
 
 
@@ -107,7 +107,7 @@ METHODS: dict[str, Method] = {
             label="HistGradientBoosting",
             short="boosting",
             make=_hist_gradient_boosting,
-            preparation=EmptyColumns(),
+            preparation=WithoutEmptyColumns(),
             own_values={"learning_rate": (0.05, 0.2), "max_leaf_nodes": (7, 31)},
         ),
         MadeMethod(

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, lapack, solve_triangular
+from scipy.linalg import cho_solve, cholesky
 from scipy.special import expit
 
-from gapkernel.solvers.base import Solution, Solver
+from gapkernel.solvers.base import Solver
+from gapkernel.solvers.process import Posterior
 
 TOLERANCE = 1e-10
 """Gain of a Newton step below which the mode is found."""
@@ -19,11 +20,12 @@ HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class LaplacePosterior(Solution):
+class LaplacePosterior(Posterior):
     """The normal approximation at the mode of the latent values g of the training rows.
 
     It is that of a regression on g + gradient / curvature with noise 1 / curvature, so predictions have the form of
-    `solvers.process.Posterior`, A = (K + W^-1)^-1 in place of the inverse covariance.
+    `Posterior`: the coefficients are the gradient of the log likelihood, K^-1 times the mode, and A = (K + W^-1)^-1
+    takes the place of the inverse covariance.
 
     Attributes
     ----------
@@ -42,26 +44,16 @@ class LaplacePosterior(Solution):
     latent: np.ndarray
     curvature: np.ndarray
     skew: np.ndarray
-    factor: np.ndarray
-    log_likelihood: float
-
-    @property
-    def coefficients(self) -> np.ndarray:
-        """The gradient of the log likelihood, K^-1 times the mode."""
-        return self.weights[:, 0]
 
     @cached_property
     def inverse(self) -> np.ndarray:
         """A = (K + W^-1)^-1 = W^1/2 (L L')^-1 W^1/2."""
-        inverse, _ = lapack.dpotri(self.factor, lower=1)
-        lower = np.tril(inverse)
         root = np.sqrt(self.curvature)
-        return (lower + np.tril(lower, -1).T) * np.outer(root, root)
+        return super().inverse * np.outer(root, root)
 
     def explained(self, cross: np.ndarray) -> np.ndarray:
         """L^-1 W^1/2 cross', whose columns' scalar products are what the classes explain of new covariances."""
-        weighted = np.sqrt(self.curvature)[:, None] * cross.T
-        return solve_triangular(self.factor, weighted, lower=True, check_finite=False)
+        return super().explained(cross * np.sqrt(self.curvature))
 
     def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
         """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', u the way through the mode (5.23)."""
@@ -69,9 +61,8 @@ class LaplacePosterior(Solution):
         left = covariance.diagonal() - np.einsum("ij,ij->j", explained, explained)  # variances at the mode
         through_mode = 0.5 * left * self.skew
         u = through_mode - self.inverse @ (covariance @ through_mode)  # (I - AK) s
-        weights = np.outer(self.coefficients + u, self.coefficients) + np.outer(self.coefficients, u)
-        weights -= self.inverse
-        return weights
+        ways = np.outer(self.coefficients, u)
+        return super().likelihood_weights(covariance) + ways + ways.T
 
 
 class Laplace(Solver):

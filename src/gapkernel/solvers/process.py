@@ -46,7 +46,7 @@ class Posterior(Solution):
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """The inverse of the covariance, which every prediction for rows with gaps needs."""
+        """The inverse of L L', which every prediction for rows with gaps needs."""
         inverse, _ = lapack.dpotri(self.factor, lower=1)
         lower = np.tril(inverse)
         return lower + np.tril(lower, -1).T
