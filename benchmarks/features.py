@@ -17,7 +17,7 @@ KINDS = {
     "Fourier, independent": lambda n, seed: gk.FourierFeatures(n, orthogonal=False, random_state=seed),
     "Fourier, orthogonal": lambda n, seed: gk.FourierFeatures(n, random_state=seed),
     "Nystroem, uniform": lambda n, seed: gk.Nystroem(n, random_state=seed),
-    "Nystroem, pivoted": lambda n, seed: gk.Nystroem(n, sampling="pivoted", random_state=seed),
+    "Nystroem, pivoted": lambda n, seed: gk.Nystroem(n, landmarks="pivoted", random_state=seed),
 }
 
 

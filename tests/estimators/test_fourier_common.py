@@ -11,7 +11,7 @@ ESTIMATORS = [
     gk.FourierClassifier(64, loss="squared_hinge"),
     gk.FourierRegressor(64),
     gk.Nystroem(20),
-    gk.Nystroem(20, sampling="pivoted", kernel="rbf"),
+    gk.Nystroem(20, landmarks="pivoted", kernel="rbf"),
 ]
 
 

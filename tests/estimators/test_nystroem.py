@@ -19,10 +19,10 @@ KERNELS = ["genrbf", "rbf", "linear", "ehk", "karma", GenRBF(0.3) + ExpectedLine
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("sampling", ["uniform", "pivoted"])
-def test_the_kernel_is_exact_on_the_landmarks(kernel, sampling):
+@pytest.mark.parametrize("landmarks", ["uniform", "pivoted"])
+def test_the_kernel_is_exact_on_the_landmarks(kernel, landmarks):
     _, X, _ = random_laws(0, 60, 4, 0.3)
-    model = Landmarks(12, kernel=kernel, sampling=sampling).fit(X)
+    model = Landmarks(12, kernel=kernel, landmarks=landmarks).fit(X)
     exact = model.kernel_.cross(model.rows_, model.rows_)
     Z = model.kernel_.dot(model.rows_, model.rows_, model.normalization_.T)
     assert_allclose(Z @ Z.T, exact, rtol=1e-5, atol=1e-6 * np.abs(exact).max())
@@ -69,7 +69,7 @@ def test_pivoted_landmarks_find_the_rare_groups_that_drawn_ones_miss():
 
 def test_rows_that_repeat_each_other_need_one_landmark():
     X = np.repeat([[0.0, 1.0], [2.0, np.nan]], 10, axis=0)
-    assert Landmarks(5, sampling="pivoted").fit(X).normalization_.shape == (2, 2)
+    assert Landmarks(5, landmarks="pivoted").fit(X).normalization_.shape == (2, 2)
     Z = Landmarks(20).fit_transform(X)
     assert np.isfinite(Z).all()
     assert_allclose(np.sum(Z**2, axis=1), 1.0, rtol=1e-6)
@@ -94,7 +94,7 @@ def test_a_linear_machine_on_landmarks_learns_a_curve():
     ("parameters", "complaint"),
     [
         ({"n_components": 0}, "'n_components' parameter"),
-        ({"sampling": "best"}, "'sampling' parameter"),
+        ({"landmarks": "best"}, "'landmarks' parameter"),
     ],
 )
 def test_bad_parameters_are_complaints(parameters, complaint):

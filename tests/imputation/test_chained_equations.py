@@ -42,12 +42,12 @@ VARIANTS = [
     mixed_imputer(numeric="pmm"),
     mixed_imputer(use_target=True),
     mixed_imputer(predictors="selected"),
-    mixed_imputer(sampling="plug-in"),
-    mixed_imputer(sampling="expected", numeric="pmm"),
+    mixed_imputer(draws="plug-in"),
+    mixed_imputer(draws="expected", numeric="pmm"),
 ]
 
 
-@pytest.fixture(params=VARIANTS, ids=lambda v: f"{v.numeric}-{v.sampling}-{v.predictors}-{v.use_target}")
+@pytest.fixture(params=VARIANTS, ids=lambda v: f"{v.numeric}-{v.draws}-{v.predictors}-{v.use_target}")
 def imputer(request):
     return clone(request.param)
 
@@ -575,7 +575,7 @@ def test_units_do_not_matter(factor):
         ({"n_imputations": 0}, "'n_imputations' parameter .* must be an int in the range"),
         ({"n_sweeps": 1.5}, "'n_sweeps' parameter .* must be an int in the range"),
         ({"numeric": "forest"}, "'numeric' parameter .* must be a str among"),
-        ({"sampling": "none"}, "'sampling' parameter .* must be a str among"),
+        ({"draws": "none"}, "'draws' parameter .* must be a str among"),
         ({"ridge": 0}, "'ridge' parameter .* must be a str among {'auto'} or a float in the range"),
         ({"binary": "maybe"}, "'binary' parameter .* must be a str among {'auto'} or an array-like"),
         ({"categorical_features": "d"}, "'categorical_features' parameter .* must be a str among {'from_dtype'}"),

@@ -96,9 +96,9 @@ def _pooled_mean(columns):
 @pytest.mark.slow
 def test_draws_without_noise_give_intervals_too_narrow():
     proper, _, _, width = coverage("mar")
-    for sampling, at_most in (("plug-in", 0.93), ("expected", 0.75)):
-        share, _, _, narrower = coverage("mar", sampling=sampling)
-        assert np.all(narrower < width), f"{sampling}: {narrower} against {width}"
+    for draws, at_most in (("plug-in", 0.93), ("expected", 0.75)):
+        share, _, _, narrower = coverage("mar", draws=draws)
+        assert np.all(narrower < width), f"{draws}: {narrower} against {width}"
         assert share.mean() < proper.mean()
         assert share.min() < at_most
 

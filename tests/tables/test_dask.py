@@ -172,7 +172,7 @@ def test_landmarks_and_features_are_those_of_the_whole():
     ]
     for machine in (
         *machines,
-        gk.Nystroem(10, random_state=0, sampling="pivoted", indicator=True, density_samples=None),
+        gk.Nystroem(10, random_state=0, landmarks="pivoted", indicator=True, density_samples=None),
     ):
         whole = machine.fit(X).transform(X)
         assert_allclose(machine.fit(blocks).transform(blocks).compute(), whole, rtol=1e-8, atol=1e-10)

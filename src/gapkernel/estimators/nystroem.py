@@ -43,7 +43,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to, and that landmarks are chosen from. With more, this number is drawn at
         random, without replacement; None is all rows.
-    sampling : {"uniform", "pivoted"}, default="uniform"
+    landmarks : {"uniform", "pivoted"}, default="uniform"
         How landmarks are chosen: uniformly, or by randomly pivoted Cholesky, where a row is the likelier the worse the
         landmarks before it represent it, among ten times as many rows drawn uniformly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -80,9 +80,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
 
     n_components: int = 100
     _: KW_ONLY
-    sampling: str = "uniform"
+    landmarks: str = "uniform"
 
-    _parameter_constraints: ClassVar[dict] = {"sampling": [StrOptions({"uniform", "pivoted"})]}
+    _parameter_constraints: ClassVar[dict] = {"landmarks": [StrOptions({"uniform", "pivoted"})]}
 
     def fit(self, X, y=None, sample_weight=None) -> Nystroem:
         """Fit density and kernel, and choose the landmarks.
@@ -105,10 +105,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
         density, kernel, rows = self._fit_sample(parts, random)
         n_rows = min(parts.n_rows, self.density_samples or parts.n_rows)
         n = min(self.n_components, n_rows)
-        candidates = sample_rows(n_rows, n if self.sampling == "uniform" else CANDIDATES_PER_LANDMARK * n, random)
+        candidates = sample_rows(n_rows, n if self.landmarks == "uniform" else CANDIDATES_PER_LANDMARK * n, random)
         here = len(rows) == n_rows  # else the density was fitted to all rows of a table in parts
         rows = rows.take(candidates) if here else self._condition(density, parts.take(candidates).X)
-        landmarks = rows if self.sampling == "uniform" else rows.take(pivots(kernel, rows, n, random))
+        landmarks = rows if self.landmarks == "uniform" else rows.take(pivots(kernel, rows, n, random))
         # independent rows: scalar products of features are then those of the laws' mean embeddings, as in `cross`
         left, values, right = np.linalg.svd(kernel.cross(landmarks, landmarks))
         small = values <= 1e-12 * values[0]

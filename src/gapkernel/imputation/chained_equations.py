@@ -72,7 +72,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         Weight of the prior that slopes are zero, counted in rows of evidence, with predictors standardised. It
         keeps the models finite where classes are separated, columns dependent, or rows fewer than columns. "auto"
         is n_slopes**2 / n_rows, but at least 0.1: strong when rows are few, and soon far below the sampling error.
-    sampling : {"proper", "plug-in", "expected"}, default="proper"
+    draws : {"proper", "plug-in", "expected"}, default="proper"
         "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
         "expected" draws nothing: both make intervals too narrow, and serve for comparison.
     n_jobs : int, default=None
@@ -140,7 +140,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     minpuc: Any = 0.0
     correlation: str = "kendall"
     ridge: float | str = "auto"
-    sampling: str = "proper"
+    draws: str = "proper"
     n_jobs: int | None = None
     verbose: bool | int = False
     random_state: Any = None
@@ -158,7 +158,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "minpuc": ["array-like", Real],
         "correlation": [StrOptions(set(CORRELATIONS))],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "sampling": [StrOptions({"proper", "plug-in", "expected"})],
+        "draws": [StrOptions({"proper", "plug-in", "expected"})],
     }
 
     def fit(self, X, y=None) -> ChainedEquations:
@@ -275,7 +275,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
             numeric=self.numeric,
             n_donors=self.n_donors,
             ridge=self.ridge,
-            sampling=self.sampling,
+            draws=self.draws,
         )
         jobs = (delayed(sweeps.run)(plan, codes, number) for number in range(self.n_imputations))
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")

@@ -29,7 +29,7 @@ class Plan:
     numeric : {"linear", "pmm"}
     n_donors : int
     ridge : float or "auto"
-    sampling : {"proper", "plug-in", "expected"}
+    draws : {"proper", "plug-in", "expected"}
     """
 
     coding: Coding
@@ -40,7 +40,7 @@ class Plan:
     numeric: str
     n_donors: int
     ridge: float | str
-    sampling: str
+    draws: str
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
     design = plan.coding.design(state)
     learned: list = [None] * codes.shape[1]
     means, variances = np.full((2, plan.n_sweeps, codes.shape[1]), np.nan)
-    parameters = random if plan.sampling == "proper" else None
+    parameters = random if plan.draws == "proper" else None
     for sweep in range(plan.n_sweeps):
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             learned[j] = _fit_column(plan, state, design, present[j], j, learned[j], parameters)
-            uniform = None if plan.sampling == "expected" else random.random(len(missing[j]))
+            uniform = None if plan.draws == "expected" else random.random(len(missing[j]))
             _redraw(plan, state, design, missing[j], j, learned[j], uniform)
             values = plan.coding.columns[j].decode(state[missing[j], j])
             means[sweep, j], variances[sweep, j] = values.mean(), values.var(ddof=1) if len(values) > 1 else np.nan
@@ -98,7 +98,7 @@ def replay(plan: Plan, chain: Chain, codes: np.ndarray, keys: np.ndarray) -> np.
     for sweep in range(1, plan.n_sweeps + 1):
         for j in incomplete:
             keyed = uniforms(keys[missing[j]], plan.seed, chain.number, sweep, j)
-            uniform = None if plan.sampling == "expected" else keyed
+            uniform = None if plan.draws == "expected" else keyed
             _redraw(plan, state, design, missing[j], j, chain.models[j], uniform)
     return state
 
