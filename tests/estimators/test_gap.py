@@ -201,7 +201,7 @@ def test_many_rows_change_to_random_features():
         ({"members": ["forest"]}, "there is no member 'forest'. The members are 'process'"),
         ({"members": [LinearRegression()]}, "neither the name of a member nor a classifier"),
         ({"time_limit": -1.0}, "'time_limit' parameter of GapClassifier must be"),
-        ({"cv": [([0], [1])]}, "cv must test every row once"),
+        ({"cv": [([0], [1])]}, "a cv that tests every row once"),
     ],
 )
 def test_bad_parameters_are_named(options, message):

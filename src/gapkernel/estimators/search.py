@@ -29,7 +29,7 @@ from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
-from gapkernel.solvers.base import Solution, Solver
+from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Table
 from gapkernel.tables.takes_gaps import copy_columns
 
@@ -162,7 +162,7 @@ class Search:
 
     def predictions(self, candidates, method: str = "predict") -> list[np.ndarray]:
         """For each candidate the answers of ``method`` to all rows, each by the split that tests the row."""
-        self.check_partition("Predictions of all rows")
+        check_partition(self.splits, self.n_rows, "Predictions of all rows")
         order = np.argsort(np.concatenate([test for _, test in self.splits]))
         answers = self.results(candidates, lambda model, X, y, weight: getattr(model, method)(X))
         return [np.concatenate(pieces)[order] for pieces in zip(*answers, strict=True)]
@@ -188,12 +188,6 @@ class Search:
             train, test = ([np.flatnonzero(np.isin(training.kept, split[k])) for split in self.splits] for k in (0, 1))
             training = replace(training, folds=list(zip(train, test, strict=True)))
         return estimator._learn(training, self.laws(settings), estimator._solver(training))
-
-    def check_partition(self, purpose: str) -> None:
-        """Refuse splits that do not test every row once."""
-        tested = np.sort(np.concatenate([test for _, test in self.splits]))
-        if not np.array_equal(tested, np.arange(self.n_rows)):
-            raise ValueError(f"{purpose}: this needs a cv that tests every row once, such as KFold. Change cv.")
 
     def _fold(self, number: int, X, y, table: Table, targets: np.ndarray, weight: np.ndarray | None) -> Fold:
         train, test = self.splits[number]
@@ -264,6 +258,13 @@ class Search:
                     estimators = [candidates[group[0]].estimator for group in places]
                     run_tasks(solve, list(zip(places, *_matrices(estimators, shared), strict=True)))
         return results
+
+
+def check_partition(splits: Folds, n_rows: int, purpose: str) -> None:
+    """Refuse splits that do not test every row once."""
+    tested = np.sort(np.concatenate([test for _, test in splits]))
+    if not np.array_equal(tested, np.arange(n_rows)):
+        raise ValueError(f"{purpose}: this needs a cv that tests every row once, such as KFold. Change cv.")
 
 
 def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Kernel], Any, Any]:

@@ -17,7 +17,7 @@ from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
-from gapkernel.estimators.search import Search, width_name, width_of
+from gapkernel.estimators.search import Search, check_partition, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
@@ -82,7 +82,7 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
-            search.check_partition("conformal=True")
+            check_partition(search.splits, search.n_rows, "conformal=True")
         grid = {name: penalties, **self._widths(search)}
         results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
         best = int(results["rank_test_score"].argmin())

@@ -35,6 +35,7 @@ from gapkernel.estimators.gap.members import (
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.search import check_partition
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -191,9 +192,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
                 warnings.simplefilter("ignore", UserWarning)
                 return list(cv.split(np.zeros(len(y)), y)) if _can_stratify(cv, y) else _plain(number, y, seed)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y))
-        tested = np.sort(np.concatenate([test for _, test in splits]))
-        if not np.array_equal(tested, np.arange(len(y))):
-            raise ValueError("cv must test every row once, such as KFold does. Change cv.")
+        check_partition(splits, len(y), type(self).__name__)
         return splits
 
     def _tried(self, members: list[Member], problem: Problem, began: float) -> list[Outcome]:
