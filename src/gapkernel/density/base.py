@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Schema, Table, read_table
+from gapkernel.tables import Schema, Table, read_table, read_weight
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
@@ -168,7 +168,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
 
 def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
     """The rows of positive weight that have a value, and their weights."""
-    weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
+    weight = read_weight(np.ones(len(table)) if sample_weight is None else sample_weight, table)
     used = (weight > 0) & ~table.missing.all(axis=1)
     if not used.any():
         raise no_observed_value()

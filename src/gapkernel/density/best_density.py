@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.factor_analysis import FactorAnalysis
@@ -18,7 +17,7 @@ from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Table
+from gapkernel.tables import Table, read_weight
 
 
 @dataclass(eq=False, repr=False)
@@ -97,7 +96,7 @@ class BestDensity(Density):
 
     def _fit(self, table: Table, sample_weight) -> None:
         rows_with_values(table, sample_weight)  # which refuses a table without any value
-        weight = _check_sample_weight(sample_weight, table.values, dtype=np.float64, ensure_non_negative=True)
+        weight = read_weight(np.ones(len(table)) if sample_weight is None else sample_weight, table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         candidates = self._candidates(table, seed)
         splits = _splits(self.cv, table, weight, seed)

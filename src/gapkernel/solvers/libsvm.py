@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import config_context, svm
+from sklearn import config_context, get_config, svm
 
+from gapkernel.compute.runtime.tasks import interruptible
 from gapkernel.solvers.base import Solution, Solver
+
+MOST_ITERATIONS = 10_000_000
+"""The bound of libsvm itself, which scikit-learn lifts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +44,21 @@ class LibSVM(Solver):
     _problem: ClassVar[type]
 
     def __init__(self, **parameters):
-        self._svm: Any = self._problem(kernel="precomputed", **parameters)
+        self._svm: Any = self._problem(kernel="precomputed", **{"max_iter": MOST_ITERATIONS, **parameters})
         self._svm._validate_params()
+        if parameters.get("C") == np.inf:
+            raise ValueError("C must be finite: classes that overlap have no solution without a bound. Use C=1e6.")
 
     def solve(self, gram, y, weight=None) -> SupportVectors:
-        with config_context(skip_parameter_validation=True):
-            solved = copy(self._svm).fit(gram, y, weight)
+        config = {**get_config(), "skip_parameter_validation": True}
+
+        def fitted():
+            with config_context(**config):  # it holds for one thread
+                return copy(self._svm).fit(gram, y, weight)
+
+        solved = interruptible(fitted)
+        if not (np.isfinite(solved.dual_coef_).all() and np.isfinite(solved.intercept_).all()):
+            raise ValueError("The coefficients overflow: C times the largest weight, or the targets, are too large.")
         return SupportVectors(
             kept=solved.support_,
             weights=_pairwise_weights(solved.dual_coef_, solved.n_support_),

@@ -17,6 +17,9 @@ from gapkernel.tables.columns import Columns
 from gapkernel.tables.table import Schema, Table
 
 
+LARGEST_WEIGHT = 1e100
+
+
 def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", schema: Schema | None = None) -> Table:
     """Check ``X`` for ``estimator`` and return it as a `Table`.
 
@@ -85,7 +88,11 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
     """A finite weight of at least 0 for each row of ``table``; None stays None and means equal weights."""
     if sample_weight is None:
         return None
-    return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    total = weight.sum()
+    if total > LARGEST_WEIGHT or 0 < total < 1 / LARGEST_WEIGHT:
+        raise ValueError(f"sample_weight sums to {total:.2g}, too extreme to square: divide the weights by their mean.")
+    return weight
 
 
 def numbers_of(table: Table, estimator) -> np.ndarray:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import cache
+from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -36,6 +37,27 @@ def run_tasks(
         if description:
             results = tracked(results, len(tasks), description)
         return list(results)  # raises what a task raised
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """The result of ``work()``, which runs in a thread of its own so that Ctrl-C ends the wait for it.
+
+    This is for compiled code that does not look for Ctrl-C. What was begun ends by itself, and its result is dropped.
+    Only the main thread can be interrupted, so in any other this is a plain call.
+    """
+    if current_thread() is not main_thread():
+        return work()
+    promised: Future[Result] = Future()
+    context = copy_context()
+
+    def keep() -> None:
+        try:
+            promised.set_result(context.run(work))
+        except BaseException as error:  # it is raised where the result is waited for
+            promised.set_exception(error)
+
+    Thread(target=keep, daemon=True).start()  # a program may end before the work does
+    return promised.result()
 
 
 def one_blas_thread() -> AbstractContextManager:

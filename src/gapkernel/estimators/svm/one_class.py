@@ -46,8 +46,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         Memory of libsvm's cache, in MB.
     verbose : bool, default=False
         Whether libsvm prints its progress.
-    max_iter : int, default=-1
-        Maximum number of iterations of libsvm; -1 is no limit.
+    max_iter : int, default=10_000_000
+        Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ class SupportVectorMachine(KernelMachine):
     tol: float = 1e-3
     cache_size: float = 200
     verbose: bool = False
-    max_iter: int = -1
+    max_iter: int = libsvm.MOST_ITERATIONS
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
@@ -72,8 +72,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         Multiplies C for the rows of a class; "balanced" is by the inverse of the class's share.
     verbose : bool, default=False
         Whether libsvm prints its progress.
-    max_iter : int, default=-1
-        Maximum number of iterations of libsvm; -1 is no limit.
+    max_iter : int, default=10_000_000
+        Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         With more than two classes: one decision value for each class ("ovr"), or for each pair of classes ("ovo").
     break_ties : bool, default=False
@@ -246,8 +246,8 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
         Memory of libsvm's cache, in MB.
     verbose : bool, default=False
         Whether libsvm prints its progress.
-    max_iter : int, default=-1
-        Maximum number of iterations of libsvm; -1 is no limit.
+    max_iter : int, default=10_000_000
+        Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on fifths of the
         rows that are left out in turn, at the density of all rows: five more fits on the same Gram matrix.

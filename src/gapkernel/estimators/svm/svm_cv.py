@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
 from gapkernel.estimators.svm.svm import SVC, SVR
+from gapkernel.solvers import libsvm
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -60,8 +61,8 @@ class SVCCV(ClassifierMixin, SearchCV):
         Memory of libsvm's cache, in MB.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class; "balanced" is by the inverse of the class's share.
-    max_iter : int, default=-1
-        Maximum number of iterations of libsvm; -1 is no limit.
+    max_iter : int, default=10_000_000
+        Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         With more than two classes: one decision value for each class ("ovr"), or for each pair of classes ("ovo").
     break_ties : bool, default=False
@@ -110,7 +111,7 @@ class SVCCV(ClassifierMixin, SearchCV):
     shrinking: bool = True
     tol: float = 1e-3
     cache_size: float = 200
-    max_iter: int = -1
+    max_iter: int = libsvm.MOST_ITERATIONS
     class_weight: dict | str | None = None
     decision_function_shape: str = "ovr"
     break_ties: bool = False
@@ -185,8 +186,8 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
         Tolerance at which libsvm stops.
     cache_size : float, default=200
         Memory of libsvm's cache, in MB.
-    max_iter : int, default=-1
-        Maximum number of iterations of libsvm; -1 is no limit.
+    max_iter : int, default=10_000_000
+        Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
     conformal : bool, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
         of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.
@@ -231,7 +232,7 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     shrinking: bool = True
     tol: float = 1e-3
     cache_size: float = 200
-    max_iter: int = -1
+    max_iter: int = libsvm.MOST_ITERATIONS
     conformal: bool = False
 
     _kind = SVR

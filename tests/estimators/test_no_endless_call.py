@@ -1,0 +1,76 @@
+"""No call runs for ever: libsvm stops with a warning, and Ctrl-C gets through to it."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import gapkernel as gk
+from gapkernel.compute.runtime.tasks import interruptible
+
+random = np.random.default_rng(0)
+X = 1e5 * random.normal(size=(12, 3))
+Y = random.integers(0, 2, 12)
+
+
+@pytest.mark.parametrize("estimator", [gk.SVC(kernel="linear"), gk.GeometricMarginSVC(max_iter=2)], ids=type)
+def test_columns_in_large_units_end_with_a_warning(estimator):
+    with pytest.warns(ConvergenceWarning, match="terminated early"):
+        estimator.fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [gk.SVC, gk.SVR, gk.OneClassSVM, gk.SVCCV, gk.SVRCV])
+def test_there_is_a_limit_by_default(estimator):
+    assert estimator().max_iter == 10_000_000
+
+
+@pytest.mark.parametrize("estimator", [gk.SVC(C=np.inf), gk.SVR(C=np.inf), gk.SVCCV(Cs=[1, np.inf])], ids=str)
+def test_an_infinite_penalty_is_refused(estimator):
+    with pytest.raises(ValueError, match="C must be finite"):
+        estimator.fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [gk.SVC(), gk.SVR(), gk.KernelRidge(), gk.OneClassSVM()], ids=str)
+def test_huge_weights_are_solved_or_refused(estimator):
+    weight = np.full(12, 1e299)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            estimator.fit(X / 1e5, Y, sample_weight=weight)
+        except ValueError as error:
+            assert "weight" in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(estimator.predict(X)).all()
+
+
+def test_an_interrupt_reaches_a_solver_that_does_not_look_for_it():
+    script = """
+        import numpy as np, gapkernel as gk
+        random = np.random.default_rng(0)
+        X, y = 1e7 * random.normal(size=(100, 3)), random.integers(0, 2, 100)
+        model = gk.SVC(kernel="linear", max_iter=-1)
+        print("begin", flush=True)
+        model.fit(X, y)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, told = process.communicate(timeout=10)
+        finally:
+            process.kill()
+    assert told.strip().endswith("KeyboardInterrupt")
+
+
+def test_what_the_work_returns_and_raises_comes_back():
+    assert interruptible(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 / 0)
