@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -56,7 +57,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
     array(['cow', 'hen'], dtype='<U3')
     """
 
-    _parameter_constraints: ClassVar[dict] = {"alpha": [Interval(Real, 0, None, closed="neither")]}
+    _parameter_constraints: ClassVar[dict] = {"alpha": [POSITIVE]}
 
     def __init__(self, *, alpha=1.0):
         self.alpha = alpha

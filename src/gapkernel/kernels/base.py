@@ -74,21 +74,21 @@ class Kernel(BaseEstimator, ABC):
         matrix = self._gram(rows)
         uncertain = np.flatnonzero(~rows.complete)
         matrix[uncertain, uncertain] = self._diag(rows)[uncertain]  # the same draw on both sides
-        return matrix
+        return self._finite(matrix)
 
     def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
         left, right = self._pair(left, right)
         check_fits((len(left), len(right)), "The kernel matrix")
-        return self._cross(left, right)
+        return self._finite(self._cross(left, right))
 
     def diag(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i) for each row, the diagonal of `gram`."""
-        return self._diag(self.accept(rows))
+        return self._finite(self._diag(self.accept(rows)))
 
     def dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
-        return self._dot(*self._pair(left, right), coefficients)
+        return self._finite(self._dot(*self._pair(left, right), coefficients))
 
     def self_cross(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
@@ -182,6 +182,13 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
+def inside(kernel) -> Kernel:
+    """A kernel that another is made of; anything else is refused."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"Only kernels can be combined, got {kernel!r}.")
+    return kernel
+
+
 class OfKernel(Kernel):
     """A kernel made of another one: its values for a part of each row, joined with what is certain of both rows."""
 
@@ -193,7 +200,7 @@ class OfKernel(Kernel):
         return self.kernel.kinds
 
     def _validate_params(self) -> None:
-        self.kernel._validate_params()
+        inside(self.kernel)._validate_params()
 
     def _part(self, rows: Rows) -> Rows:
         """What the kernel inside sees of the rows."""
@@ -346,8 +353,8 @@ class Sum(Kernel):
         return common
 
     def _validate_params(self) -> None:
-        self.left._validate_params()
-        self.right._validate_params()
+        inside(self.left)._validate_params()
+        inside(self.right)._validate_params()
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)

@@ -14,7 +14,9 @@ from gapkernel.rows import Moments
 MEDIAN_ROWS = 1000
 """Rows that the median heuristic looks at; beyond, they are drawn with a fixed seed."""
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
+POSITIVE = Interval(Real, 1e-100, 1e100, closed="both")
+"""Numbers that can be squared and inverted."""
+
 WIDTH: list[Any] = [POSITIVE, StrOptions({"scale"})]
 """What ``gamma`` may be, for `_parameter_constraints`."""
 

@@ -15,7 +15,7 @@ from gapkernel.tables.frames import (
     take_rows,
     with_gaps,
 )
-from gapkernel.tables.reading import numbers_of, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables.reading import numbers_of, read_classes, read_labelled, read_table, read_target, read_weight
 from gapkernel.tables.table import Schema, Table
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "read_classes",
     "read_labelled",
     "read_table",
+    "read_target",
     "read_weight",
     "schema_of",
     "take_columns",

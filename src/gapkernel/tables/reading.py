@@ -17,7 +17,7 @@ from gapkernel.tables.columns import Columns
 from gapkernel.tables.table import Schema, Table
 
 
-LARGEST_WEIGHT = 1e100
+LARGEST_WEIGHT = LARGEST_TARGET = 1e100
 
 
 def read_table(estimator, X, *, reset: bool, categorical_features="from_dtype", schema: Schema | None = None) -> Table:
@@ -65,9 +65,21 @@ def read_labelled(estimator, X, y, *, categorical_features="from_dtype", **y_opt
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     table = read_table(estimator, X, reset=True, categorical_features=categorical_features)
-    y = _check_y(y, estimator=estimator, **y_options)
+    y = read_target(y, estimator=estimator, **y_options)
     check_consistent_length(table, y)
     return table, y
+
+
+def read_target(y, *, y_numeric: bool = False, **options) -> np.ndarray:
+    """The target, checked by scikit-learn (``options`` are its); numbers must be such that they can be squared."""
+    y = _check_y(y, y_numeric=y_numeric, **options)
+    if y_numeric:
+        if y.dtype.kind not in "biuf":
+            raise ValueError(f"y holds {y.dtype}, but numbers are needed. For classes use a classifier.")
+        largest = np.abs(y.astype(np.float64)).max(initial=0.0)
+        if largest > LARGEST_TARGET:
+            raise ValueError(f"y holds {largest:.2g}, too extreme to square: rescale it.")
+    return y
 
 
 def read_classes(y, *, among: str = "") -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import joblib
 
@@ -33,10 +34,16 @@ class Config:
     progress: bool = False
 
     def __post_init__(self) -> None:
-        if self.memory_budget <= 0:
-            raise ValueError(f"memory_budget must be a positive number of bytes, got {self.memory_budget}.")
-        if self.n_threads is not None and self.n_threads < 1:
-            raise ValueError(f"n_threads must be None or at least 1, got {self.n_threads}.")
+        if not _is_count(self.memory_budget):
+            raise ValueError(f"memory_budget must be a positive whole number of bytes, got {self.memory_budget!r}.")
+        if self.n_threads is not None and not _is_count(self.n_threads):
+            raise ValueError(f"n_threads must be None or a whole number of at least 1, got {self.n_threads!r}.")
+        if not isinstance(self.progress, bool):
+            raise ValueError(f"progress must be True or False, got {self.progress!r}.")
+
+
+def _is_count(value) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 
 _everywhere = Config()

@@ -20,6 +20,7 @@ from gapkernel.density import Density, base_measure
 from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
 from gapkernel.kernels.on_vectors import complete_kernel
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
@@ -28,7 +29,7 @@ from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
-POSITIVE, AT_LEAST_ZERO = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
+AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
 WHOLE = Interval(Integral, 1, None, closed="left")
 
 

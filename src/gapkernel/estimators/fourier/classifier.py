@@ -14,13 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y
 
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.solvers.normal_equations import LOSSES, Slope, Sums, newton, ridge, slope
-from gapkernel.tables import read_classes
+from gapkernel.tables import read_classes, read_target
 from gapkernel.tables.table_in_parts import Part, TableInParts
 
 
@@ -180,7 +179,7 @@ class FourierClassifier(OneAgainstRest, FourierModel):
 
     @staticmethod
     def _check_targets(y) -> np.ndarray:
-        y = _check_y(y)
+        y = read_target(y)
         check_classification_targets(y)
         return y
 

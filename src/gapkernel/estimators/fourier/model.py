@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import SampledDensity
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.solvers.normal_equations import Sums
 from gapkernel.tables import Table, read_weight
 from gapkernel.tables.table_in_parts import GROUPS, Part, TableInParts
@@ -35,7 +36,7 @@ class FourierModel(SampledDensity):
 
     _parameter_constraints: ClassVar[dict] = {
         "orthogonal": ["boolean"],
-        "alpha": [Interval(Real, 0, np.inf, closed="neither")],
+        "alpha": [POSITIVE],
     }
     _check_targets: ClassVar[Callable[..., np.ndarray]]
     _sums_of: ClassVar[Callable[..., Sums]]

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_y
 
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration, check_enough
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.solvers.normal_equations import Sums, inverse, leave_one_out, ridge
+from gapkernel.tables import read_target
 from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts
 
 CALIBRATION_ROWS = 100_000
@@ -106,7 +106,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     conformal: bool = False
 
     _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean"]}
-    _check_targets = partial(_check_y, multi_output=True, y_numeric=True)
+    _check_targets = partial(read_target, multi_output=True, y_numeric=True)
     _sums_of = Sums.of_values
 
     @available_if(_adds_rows)

@@ -35,7 +35,7 @@ from gapkernel.estimators.gap.members import (
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
-from gapkernel.estimators.search import check_partition
+from gapkernel.estimators.search import check_partition, check_splits
 from gapkernel.tables import Table, read_table
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -192,6 +192,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
                 warnings.simplefilter("ignore", UserWarning)
                 return list(cv.split(np.zeros(len(y)), y)) if _can_stratify(cv, y) else _plain(number, y, seed)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y))
+        check_splits(splits, len(y))
         check_partition(splits, len(y), type(self).__name__)
         return splits
 

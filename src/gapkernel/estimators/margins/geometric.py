@@ -19,7 +19,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
-from gapkernel.kernels.width import scale_gamma
+from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
@@ -142,10 +142,10 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     verbose: bool | int = False
 
     _parameter_constraints: ClassVar[dict] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [POSITIVE],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
         "degree": [Interval(Real, 0, None, closed="left")],
-        "gamma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"scale"}), POSITIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "method": [StrOptions({"alternating", "average", "separable"})],
         "norm": [StrOptions({"common", "mean"})],

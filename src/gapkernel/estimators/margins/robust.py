@@ -18,6 +18,7 @@ from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.margins.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels import Kernel
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
@@ -181,7 +182,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
 
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
-        "C": [Interval(Real, 0, np.inf, closed="neither")],
+        "C": [POSITIVE],
         "translation": [StrOptions({"chebyshev", "gaussian"})],
         "covariance": [StrOptions(set(MAX_ROWS))],
         "mean": [StrOptions({"expected", "imputed"})],

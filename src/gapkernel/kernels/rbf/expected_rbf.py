@@ -85,7 +85,7 @@ class ExpectedRBF(Kernel):
         if right is None:
             uncertain = np.flatnonzero(~left.complete)
             matrices[:, uncertain, uncertain] = self._diag(left)[uncertain]  # the same draw on both sides
-        return matrices
+        return self._finite(matrices)
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if isinstance(self.gamma, str):
