@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Schema, Table, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_table, read_weights
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
@@ -168,7 +168,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
 
 def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
     """The rows of positive weight that have a value, and their weights."""
-    weight = read_weight(np.ones(len(table)) if sample_weight is None else sample_weight, table)
+    weight = read_weights(sample_weight, table)
     used = (weight > 0) & ~table.missing.all(axis=1)
     if not used.any():
         raise no_observed_value()

@@ -17,7 +17,7 @@ from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Table, read_weight
+from gapkernel.tables import Table, read_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -96,7 +96,7 @@ class BestDensity(Density):
 
     def _fit(self, table: Table, sample_weight) -> None:
         rows_with_values(table, sample_weight)  # which refuses a table without any value
-        weight = read_weight(np.ones(len(table)) if sample_weight is None else sample_weight, table)
+        weight = read_weights(sample_weight, table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         candidates = self._candidates(table, seed)
         splits = _splits(self.cv, table, weight, seed)

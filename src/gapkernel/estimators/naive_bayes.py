@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.kernels.width import POSITIVE

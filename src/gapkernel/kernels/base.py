@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.kernels.independence import check_independent
@@ -74,21 +75,21 @@ class Kernel(BaseEstimator, ABC):
         matrix = self._gram(rows)
         uncertain = np.flatnonzero(~rows.complete)
         matrix[uncertain, uncertain] = self._diag(rows)[uncertain]  # the same draw on both sides
-        return self._finite(matrix)
+        return check_finite(matrix, repr(self))
 
     def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
         left, right = self._pair(left, right)
         check_fits((len(left), len(right)), "The kernel matrix")
-        return self._finite(self._cross(left, right))
+        return check_finite(self._cross(left, right), repr(self))
 
     def diag(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i) for each row, the diagonal of `gram`."""
-        return self._finite(self._diag(self.accept(rows)))
+        return check_finite(self._diag(self.accept(rows)), repr(self))
 
     def dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         """``cross(left, right) @ coefficients`` without holding the whole matrix."""
-        return self._finite(self._dot(*self._pair(left, right), coefficients))
+        return check_finite(self._dot(*self._pair(left, right), coefficients), repr(self))
 
     def self_cross(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""

@@ -27,9 +27,8 @@ def make_kernel(kernel: str | Kernel, gamma="scale") -> Kernel:
                 f"gamma={gamma!r} applies to kernels given by name. "
                 f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
             )
-        kernel = clone(kernel)
         kernel._validate_params()
-        return kernel
+        return clone(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
     named = KERNELS[kernel]()

@@ -15,7 +15,15 @@ from gapkernel.tables.frames import (
     take_rows,
     with_gaps,
 )
-from gapkernel.tables.reading import numbers_of, read_classes, read_labelled, read_table, read_target, read_weight
+from gapkernel.tables.reading import (
+    numbers_of,
+    read_classes,
+    read_labelled,
+    read_table,
+    read_target,
+    read_weight,
+    read_weights,
+)
 from gapkernel.tables.table import Schema, Table
 
 __all__ = [
@@ -36,6 +44,7 @@ __all__ = [
     "read_table",
     "read_target",
     "read_weight",
+    "read_weights",
     "schema_of",
     "take_columns",
     "take_rows",

@@ -16,7 +16,6 @@ from sklearn.utils.validation import (
 from gapkernel.tables.columns import Columns
 from gapkernel.tables.table import Schema, Table
 
-
 LARGEST_WEIGHT = LARGEST_TARGET = 1e100
 
 
@@ -105,6 +104,12 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
     if total > LARGEST_WEIGHT or 0 < total < 1 / LARGEST_WEIGHT:
         raise ValueError(f"sample_weight sums to {total:.2g}, too extreme to square: divide the weights by their mean.")
     return weight
+
+
+def read_weights(sample_weight, table) -> np.ndarray:
+    """As `read_weight`, with ones for None."""
+    weight = read_weight(sample_weight, table)
+    return np.ones(len(table)) if weight is None else weight
 
 
 def numbers_of(table: Table, estimator) -> np.ndarray:

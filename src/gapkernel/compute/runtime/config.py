@@ -43,7 +43,7 @@ class Config:
 
 
 def _is_count(value) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 _everywhere = Config()

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.gamma_grid import ENOUGH, GammaGridEngine
 from gapkernel.kernels.base import Kernel
@@ -85,7 +86,7 @@ class ExpectedRBF(Kernel):
         if right is None:
             uncertain = np.flatnonzero(~left.complete)
             matrices[:, uncertain, uncertain] = self._diag(left)[uncertain]  # the same draw on both sides
-        return self._finite(matrices)
+        return check_finite(matrices, repr(self))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if isinstance(self.gamma, str):

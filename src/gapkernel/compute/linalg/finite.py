@@ -1,0 +1,14 @@
+"""Numbers that overflowed are refused where they arise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def check_finite(values: np.ndarray, what: str) -> np.ndarray:
+    """``values``, if all of them are finite."""
+    with np.errstate(all="ignore"):
+        total = values.sum()  # takes no memory, unlike a mask; it may overflow where no value does
+    if not np.isfinite(total) and not np.isfinite(values).all():
+        raise ValueError(f"{what} overflows for these rows: rescale the columns, or choose another width.")
+    return values
