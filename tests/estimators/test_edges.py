@@ -131,7 +131,7 @@ def test_multiples_and_selections_predict_tile_by_tile(kernel, monkeypatch):
 
 def test_a_negative_multiple_is_refused_wherever_it_is_used():
     rows = GaussianRows.certain(np.eye(2))
-    with pytest.raises(ValueError, match="positive number"):
+    with pytest.raises(ValueError, match="factor"):
         Scaled(GenRBF(1.0), -1.0).gram(rows)
 
 

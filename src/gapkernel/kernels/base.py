@@ -15,6 +15,7 @@ from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.kernels.independence import check_independent
 from gapkernel.kernels.kinds import GAUSSIAN, no_closed_form
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Moments, Rows
 
 SMALL_BLOCK = 16
@@ -133,7 +134,7 @@ class Kernel(BaseEstimator, ABC):
         return self._cross(rows, rows)
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(right))))
+        block = max(1, get_config().memory_budget // (32 * max(1, len(right))))
         out = np.empty((len(left), coefficients.shape[1]))
         for i in range(0, len(left), block):
             out[i : i + block] = self._cross(left.take(slice(i, i + block)), right) @ coefficients
@@ -183,17 +184,11 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
-def inside(kernel) -> Kernel:
-    """A kernel that another is made of; anything else is refused."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"Only kernels can be combined, got {kernel!r}.")
-    return kernel
-
-
 class OfKernel(Kernel):
     """A kernel made of another one: its values for a part of each row, joined with what is certain of both rows."""
 
     kernel: Kernel
+    _parameter_constraints: ClassVar[dict] = {"kernel": [Kernel]}
 
     @property
     def kinds(self) -> frozenset[str]:  # type: ignore[override]
@@ -201,7 +196,8 @@ class OfKernel(Kernel):
         return self.kernel.kinds
 
     def _validate_params(self) -> None:
-        inside(self.kernel)._validate_params()
+        super()._validate_params()
+        self.kernel._validate_params()
 
     def _part(self, rows: Rows) -> Rows:
         """What the kernel inside sees of the rows."""
@@ -301,6 +297,8 @@ class Scaled(OfKernel):
         The number.
     """
 
+    _parameter_constraints: ClassVar[dict] = {"kernel": [Kernel], "factor": [POSITIVE]}
+
     def __init__(self, kernel, factor=1.0):
         self.kernel = kernel
         self.factor = factor
@@ -310,11 +308,6 @@ class Scaled(OfKernel):
         """That of the kernel inside, multiplied."""
         inside = self.kernel.linear_factor
         return None if inside is None else self._joined(inside)
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        if not 0 < self.factor < np.inf:
-            raise ValueError(f"A kernel can only be multiplied by a positive number, got {self.factor}.")
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.kernel = self.kernel.resolve(moments, rows)
@@ -338,6 +331,8 @@ class Sum(Kernel):
         The two kernels.
     """
 
+    _parameter_constraints: ClassVar[dict] = {"left": [Kernel], "right": [Kernel]}
+
     def __init__(self, left, right):
         self.left = left
         self.right = right
@@ -354,8 +349,9 @@ class Sum(Kernel):
         return common
 
     def _validate_params(self) -> None:
-        inside(self.left)._validate_params()
-        inside(self.right)._validate_params()
+        super()._validate_params()
+        for part in (self.left, self.right):
+            part._validate_params()
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)
