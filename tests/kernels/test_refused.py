@@ -1,0 +1,77 @@
+"""What overflows or makes no sense is refused in plain words."""
+
+import numpy as np
+import pytest
+
+import gapkernel as gk
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
+from gapkernel.kernels.base import Scaled, Sum
+
+random = np.random.default_rng(0)
+X = random.normal(size=(20, 3))
+X[random.random(X.shape) < 0.2] = np.nan
+X[3] = np.nan
+NUMBERS = np.nan_to_num(X).sum(axis=1)
+CLASSES = (NUMBERS > 0).astype(int)
+
+
+@pytest.mark.parametrize("width", [1e300, 5e-324, np.inf, 0.0])
+@pytest.mark.parametrize("kernel", ["rbf", "genrbf"])
+def test_an_extreme_width_is_refused(kernel, width):
+    with pytest.raises(ValueError, match="'gamma' parameter"):
+        gk.SVC(kernel=kernel, gamma=width).fit(X, CLASSES)
+
+
+def test_rows_too_far_away_to_be_compared_are_refused():
+    model = gk.SVR().fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="overflows for these rows"):
+        model.predict(1e300 * X)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # numpy says so too
+@pytest.mark.parametrize("verb", ["gram", "diag"])
+def test_a_kernel_that_overflows_is_refused(verb):
+    rows = gk.density.Gaussian.from_moments(np.zeros(2), np.eye(2)).condition([[1e200, 1e200]])
+    with pytest.raises(ValueError, match=r"ExpectedLinear\(\) overflows"):
+        getattr(ExpectedLinear(), verb)(rows)
+
+
+@pytest.mark.parametrize("estimator", [gk.SVR(), gk.KernelRidge(), gk.FourierRegressor(), gk.GapRegressor()], ids=str)
+def test_targets_that_cannot_be_squared_are_refused(estimator):
+    with pytest.raises(ValueError, match="too extreme to square"):
+        estimator.fit(X, 1e299 * NUMBERS)
+
+
+def test_text_is_no_target_of_a_regression():
+    with pytest.raises(ValueError, match="numbers are needed"):
+        gk.FourierRegressor().fit(X, np.full(len(X), "a"))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Sum(ExpectedRBF(), 3), Sum("rbf", GenRBF()), Scaled(None, 2.0), Scaled(GenRBF(), "two")], ids=repr
+)
+def test_kernels_are_made_of_kernels(kernel):
+    with pytest.raises(ValueError, match="parameter of"):
+        gk.SVC(kernel=kernel).fit(X, CLASSES)
+
+
+@pytest.mark.parametrize("cv", [[([0], [99])], [(["a"], [1])], [], [([True], [False])]], ids=repr)
+@pytest.mark.parametrize("estimator", [gk.SVCCV(), gk.GapClassifier()], ids=str)
+def test_splits_name_rows_that_exist(estimator, cv):
+    with pytest.raises(ValueError, match="cv "):
+        estimator.set_params(cv=cv).fit(X, CLASSES)
+
+
+@pytest.mark.parametrize("C", [5e-324, 1e300])
+def test_an_extreme_penalty_is_refused(C):
+    for estimator in (gk.CCCPClassifier(sigma=C), gk.RobustSVC(C=C), gk.GeometricMarginSVC(C=C)):
+        with pytest.raises(ValueError, match="parameter of"):
+            estimator.fit(X, CLASSES)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"memory_budget": np.nan}, {"memory_budget": "1"}, {"n_threads": 1.5}, {"n_threads": True}], ids=repr
+)
+def test_limits_are_whole_numbers(changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        gk.set_config(**changes)
