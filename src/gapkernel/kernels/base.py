@@ -18,8 +18,7 @@ from gapkernel.kernels.kinds import GAUSSIAN, no_closed_form
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Moments, Rows
 
-SMALL_BLOCK = 16
-"""Rows of the square blocks whose diagonals are computed where there is no formula for them."""
+SMALL_BLOCK = 16  # rows of the square blocks whose diagonals are computed where there is no formula
 
 
 class Kernel(BaseEstimator, ABC):
@@ -122,6 +121,12 @@ class Kernel(BaseEstimator, ABC):
         """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
         return self._column_covariances(self.accept(rows))
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for part in self.get_params(deep=False).values():  # the kernels that this one is made of
+            if isinstance(part, BaseEstimator):
+                part._validate_params()
+
     @abstractmethod
     def _diag(self, rows: Rows) -> np.ndarray:
         """`diag`, after the checks; so for all verbs below."""
@@ -194,10 +199,6 @@ class OfKernel(Kernel):
     def kinds(self) -> frozenset[str]:  # type: ignore[override]
         """Those of the kernel inside."""
         return self.kernel.kinds
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        self.kernel._validate_params()
 
     def _part(self, rows: Rows) -> Rows:
         """What the kernel inside sees of the rows."""
@@ -347,11 +348,6 @@ class Sum(Kernel):
                 f"{' or '.join(sorted(self.right.kinds))} laws: they cannot be combined."
             )
         return common
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        for part in (self.left, self.right):
-            part._validate_params()
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.left, self.right = self.left.resolve(moments, rows), self.right.resolve(moments, rows)

@@ -63,10 +63,6 @@ class Masked(OfKernel):
         self.indicator = indicator
         self.columns = columns
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        self.indicator._validate_params()
-
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         self.kernel = self.kernel.resolve(moments, rows)
         self.columns = rows.mask().any(axis=0)
