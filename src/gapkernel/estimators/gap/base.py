@@ -217,7 +217,8 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
 
     def _average(self, X) -> np.ndarray:
         """The weighted mean of the members' answers."""
-        table = self.preparation_(self.table_of(X))
+        table = self.table_of(X)  # which refuses an estimator that is not fitted
+        table = self.preparation_(table)
         with threadpool_limits(1):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
