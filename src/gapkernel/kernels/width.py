@@ -14,7 +14,16 @@ from gapkernel.rows import Moments
 MEDIAN_ROWS = 1000
 """Rows that the median heuristic looks at; beyond, they are drawn with a fixed seed."""
 
-POSITIVE = Interval(Real, 1e-100, 1e100, closed="both")
+
+
+class DoubleInterval(Interval):
+    """An interval of double precision, to which numbers of other precisions are compared."""
+
+    def __contains__(self, value) -> bool:
+        return super().__contains__(float(value))
+
+
+POSITIVE = DoubleInterval(Real, 1e-100, 1e100, closed="both")
 """Numbers that can be squared and inverted."""
 
 WIDTH: list[Any] = [POSITIVE, StrOptions({"scale"})]
