@@ -15,7 +15,6 @@ MEDIAN_ROWS = 1000
 """Rows that the median heuristic looks at; beyond, they are drawn with a fixed seed."""
 
 
-
 class DoubleInterval(Interval):
     """An interval of double precision, to which numbers of other precisions are compared."""
 
