@@ -5,9 +5,11 @@ import re
 import matplotlib as mpl
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
+from gapkernel import KernelRidge
 from gapkernel.experiments import friedman_nemenyi
-from gapkernel.plots import CriticalDifferenceDisplay, PatternDisplay
+from gapkernel.plots import BeeswarmDisplay, CriticalDifferenceDisplay, PatternDisplay, WaterfallDisplay
 from gapkernel.plots.drawing import as_svg, page_axes, spaced
 from gapkernel.plots.scores import Look, curve_figure
 
@@ -86,3 +88,22 @@ def test_patterns_of_a_wide_table_fit_the_page():
         display = PatternDisplay.from_table(wide, max_patterns=10, ax=ax)
     assert display.ax_.get_xlim() == (0, 60)
     assert len(texts(display)) == 10  # no name, no share below so narrow a column
+
+
+def test_a_waterfall_ends_at_the_answer_and_a_swarm_has_a_point_for_each_observed_cell():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 4))
+    model = KernelRidge().fit(X, X[:, 0] - 2 * X[:, 1])
+    rows = X[:5].copy()
+    rows[2, 3] = np.nan
+    whole = WaterfallDisplay.from_estimator(model, rows, row=2)
+    bars = whole.ax_.patches
+    ends = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+    assert_allclose(ends[0][1], model.predict(rows[[2]])[0])
+    assert_allclose(ends[-1][0], whole.shapley.base_value)
+    assert "missing: 3" in whole.ax_.get_xlabel()
+    few = WaterfallDisplay(shapley=whole.shapley, row=0, max_display=2).plot()
+    assert [label.get_text() for label in few.ax_.get_yticklabels()][1] == "3 other cells"
+    swarm = BeeswarmDisplay(shapley=whole.shapley).plot()
+    assert sorted(len(points.get_offsets()) for points in swarm.ax_.collections[:4]) == [4, 5, 5, 5]
+    assert "20%" in texts(swarm)

@@ -6,12 +6,15 @@ from gapkernel.plots.coverage import CoverageDisplay
 from gapkernel.plots.information import ValueOfInformationDisplay
 from gapkernel.plots.patterns import PatternDisplay
 from gapkernel.plots.ranks import CriticalDifferenceDisplay
+from gapkernel.plots.shapley import BeeswarmDisplay, WaterfallDisplay
 
 __all__ = [
+    "BeeswarmDisplay",
     "ChainDisplay",
     "CoverageDisplay",
     "CriticalDifferenceDisplay",
     "PatternDisplay",
     "PredictionBandDisplay",
     "ValueOfInformationDisplay",
+    "WaterfallDisplay",
 ]

@@ -106,13 +106,13 @@ def fill_gaps(X, table: Table, values: np.ndarray) -> Any:
         numeric = all(np.array(known or ()).dtype.kind in "iuf" for known in levels)
         out = values.astype(np.float64 if numeric else object)
         for k in np.flatnonzero(table.schema.categorical).tolist():
-            out[:, k] = _cells(filled, k)
+            out[:, k] = filled.cells(k)
         return out
     frame = columns.frame
     series = []
     for k in np.flatnonzero(table.missing.any(axis=0)).tolist():
         if levels[k] != ():  # a category that was never observed has no level to fill in
-            column = nw.new_series(frame.columns[k], _cells(filled, k).tolist(), backend=frame.implementation)
+            column = nw.new_series(frame.columns[k], filled.cells(k).tolist(), backend=frame.implementation)
             keeps_type = isinstance(columns.dtypes[k], nw.Categorical | nw.Enum)
             series.append(column.cast(columns.dtypes[k]) if keeps_type else column)
     return frame.clone().with_columns(*series).to_native()
@@ -141,12 +141,3 @@ def _dtype_with_gaps(X, array: np.ndarray) -> np.dtype:
         return array.dtype
     numbers = array.dtype.kind in "biuf" or all(cell is None or isinstance(cell, Real) for cell in array.flat)
     return np.dtype(np.float64 if numbers else object)
-
-
-def _cells(table: Table, column: int) -> np.ndarray:
-    """Levels, None in the gaps; or numbers."""
-    levels, values = table.schema.levels[column], table.values[:, column]
-    if levels is None:
-        return values
-    known = np.array([*levels, None], dtype=object)
-    return known[np.where(np.isnan(values), len(levels), values).astype(int)]

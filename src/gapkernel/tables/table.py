@@ -135,6 +135,14 @@ class Table:
                 values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
         return values
 
+    def cells(self, column: int) -> np.ndarray:
+        """A column as the user knows it: levels, None in the gaps; or numbers, NaN in the gaps."""
+        levels, values = self.schema.levels[column], self.values[:, column]
+        if levels is None:
+            return values
+        known = np.array([*levels, None], dtype=object)
+        return known[np.where(np.isnan(values), len(levels), values).astype(int)]
+
     def as_learned_from(self, rows) -> Table:
         """The table as a fit to these rows alone would read it: a level that none of them has becomes a gap.
 
