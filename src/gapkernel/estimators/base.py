@@ -191,10 +191,10 @@ class KernelMachine(KernelEstimator, ABC):
         """Solve, and keep what was learned."""
         gram = laws.kernel.gram(laws.rows)
         solution = solver.solve(gram, training.y, training.weight)
-        self._calibrate(training, solver, gram)
+        self._calibrate(training, laws, solver, gram)
         return self._keep(training, laws, solution)
 
-    def _calibrate(self, training: Training, solver: Solver, gram: np.ndarray) -> None:
+    def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
         """What else there is to learn from the Gram matrix: nothing, unless there are intervals."""
 
     def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:

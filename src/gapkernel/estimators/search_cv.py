@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals
+from gapkernel.estimators.calibration import Calibration, ConformalIntervals, Limits
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
@@ -170,6 +170,9 @@ class ChosenIntervals(ConformalIntervals):
     def calibration_(self) -> Calibration | None:  # type: ignore[override]
         """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
         return self._best.calibration_
+
+    def _limits(self, table: Table, coverage: float) -> Limits:
+        return self._best._limits(table, coverage)
 
 
 def _results(candidates: list[dict], scores: np.ndarray) -> dict:

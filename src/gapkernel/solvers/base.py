@@ -43,6 +43,35 @@ class Solution:
         return cross[:, self.kept] @ self.weights + self.intercept
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Solutions that have each left some rows out.
+
+    Attributes
+    ----------
+    solution : ndarray of shape (n,)
+        The place of the solution that has not learned from each row.
+    weights : ndarray of shape (n_solutions, n, n_outputs)
+        Their coefficients of all rows, 0 for those that were left out.
+    intercept : ndarray of shape (n_solutions, n_outputs)
+    """
+
+    solution: np.ndarray
+    weights: np.ndarray
+    intercept: np.ndarray
+
+    def values(self, cross: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The value of each row at ``places`` by the solution without it, (n_places, n_outputs).
+
+        ``cross`` is its kernel with all rows, (n_places, n), whatever is known of it by now.
+        """
+        values, solutions = np.empty((len(places), self.weights.shape[2])), self.solution[places]
+        for k in np.unique(solutions):
+            own = solutions == k
+            values[own] = cross[own] @ self.weights[k] + self.intercept[k]
+        return values
+
+
 class Solver(ABC):
     """Finds the coefficients for a Gram matrix; its parameters are given, and checked, at construction.
 
@@ -71,12 +100,21 @@ class Solver(ABC):
         Without ``folds``, which must test every row once, rows are left out as suits the solver: in `FOLDS` random
         parts, or one by one where there is a closed form.
         """
+        return self.without(gram, y, weight, folds).values(gram, np.arange(len(y))).reshape(y.shape)
+
+    def without(
+        self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, folds: Folds | None = None
+    ) -> LeftOut:
+        """The solutions that have not learned from the rows of each fold; folds as in `left_out`."""
         if folds is None:
             folds = list(KFold(min(FOLDS, len(y)), shuffle=True, random_state=0).split(y))
-        values = np.empty(y.shape)
-        for train, test in tracked(folds, len(folds), "Calibrating"):
-            if len(test):
-                part = None if weight is None else weight[train]
-                solution = self.solve(gram[np.ix_(train, train)], y[train], part)
-                values[test] = solution.values(gram[np.ix_(test, train)]).reshape(y[test].shape)
-        return values
+        folds = [fold for fold in folds if len(fold[1])]
+        solution, weights, intercepts = np.zeros(len(y), np.int64), [], []
+        for k, (train, test) in enumerate(tracked(folds, len(folds), "Calibrating")):
+            part = None if weight is None else weight[train]
+            found = self.solve(gram[np.ix_(train, train)], y[train], part)
+            weights.append(np.zeros((len(y), found.weights.shape[1])))
+            weights[k][train[found.kept]] = found.weights
+            intercepts.append(found.intercept)
+            solution[test] = k
+        return LeftOut(solution, np.array(weights), np.array(intercepts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn import config_context, kernel_ridge
 
-from gapkernel.solvers.base import Folds, Solution, Solver
+from gapkernel.solvers.base import Folds, LeftOut, Solution, Solver
 
 
 class Ridge(Solver):
@@ -38,10 +39,26 @@ class Ridge(Solver):
         """
         if folds is not None:
             return super().left_out(gram, y, weight, folds)
+        errors = np.empty((len(y), y[0].size))
+        for own, inverse, coefficients in self._inverses(gram, y, weight):
+            errors[:, own] = coefficients / inverse.diagonal()[:, None]
+        return y - errors.reshape(y.shape)
+
+    def without(self, gram, y, weight=None, folds: Folds | None = None) -> LeftOut:
+        """Without ``folds`` one solution for each row: c less its part along column i of M^-1, which is 0 at i."""
+        if folds is not None:
+            return super().without(gram, y, weight, folds)
+        weights = np.empty((len(y), len(y), y[0].size))
+        for own, inverse, coefficients in self._inverses(gram, y, weight):
+            share = coefficients / inverse.diagonal()[:, None]
+            weights[:, :, own] = coefficients[None] - inverse[:, :, None] * share[:, None, :]
+        return LeftOut(np.arange(len(y)), weights, np.zeros((len(y), weights.shape[2])))
+
+    def _inverses(self, gram, y, weight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each alpha the targets that have it, M^-1, and c for these targets."""
         root = np.ones(len(y)) if weight is None else np.sqrt(weight)
-        targets = root[:, None] * y.reshape(len(y), -1)
+        targets = y.reshape(len(y), -1)
         alphas = np.broadcast_to(self._ridge.alpha, targets.shape[1:])
-        errors = np.empty(targets.shape)
         for alpha in np.unique(alphas):
             system = root[:, None] * gram * root
             system[np.diag_indices_from(system)] += alpha
@@ -52,6 +69,6 @@ class Ridge(Solver):
                     f"conformal=True cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not "
                     f"positive definite. Raise alpha."
                 ) from None
+            inverse *= np.outer(root, root)  # M^-1 = W^1/2 (W^1/2 K W^1/2 + alpha)^-1 W^1/2
             own = alphas == alpha
-            errors[:, own] = inverse @ targets[:, own] / (root * inverse.diagonal())[:, None]
-        return y - errors.reshape(y.shape)
+            yield own, inverse, inverse @ targets[:, own]

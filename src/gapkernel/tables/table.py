@@ -104,6 +104,10 @@ class Table:
     def __getitem__(self, rows) -> Table:
         return Table(self.values[rows], self.schema)
 
+    def hide(self, mask: np.ndarray) -> Table:
+        """The table with gaps where ``mask``, (n_rows, n_columns), is true as well."""
+        return Table(np.where(mask, np.nan, self.values), self.schema)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""

@@ -17,18 +17,25 @@ BLOCK = 256
 """Points in one matrix product; the upper triangle of blocks is enough."""
 
 
-def point_covariance_sums(left, points, gamma, matrix):
-    """sum_ab matrix_ab Cov(k(z_a, x), k(z_b, x)) for each row x of ``left``, 0 for complete rows.
+def point_covariance_sums(left, points, gamma, vectors, matrix):
+    """sum_ab (v_a'v_b - matrix_ab) Cov(k(z_a, x), k(z_b, x)) for each row x of ``left``, 0 for complete rows.
 
-    ``points`` are the z, (n_points, d), and ``matrix`` is symmetric.
+    ``points`` are the z, (n_points, d), ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row
+    of ``left``, one v_a in each column.
     """
+
+    def of_row(t):
+        v = vectors(t)
+        weights = v.T @ v
+        weights -= matrix
+        return weights
 
     def sums_of(task):
         members, gaps, covariance = task
         values, directions = np.linalg.eigh(covariance)
         values = np.maximum(values, 0.0)
         observed = np.setdiff1d(np.arange(left.n_features), gaps)
-        return [_sum(points, left.means[t], observed, gaps, values, directions, gamma, matrix) for t in members]
+        return [_sum(points, left.means[t], observed, gaps, values, directions, gamma, of_row(t)) for t in members]
 
     tasks = [
         (rows[k : k + 1], gaps, law) for rows, gaps, law in left.by_pattern() if len(gaps) for k in range(len(rows))

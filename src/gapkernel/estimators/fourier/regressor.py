@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration, check_enough
@@ -66,7 +67,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
         `Missingness` must have ``rule="product"``.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and of the rows drawn for density and intervals. None draws anew in each fit.
-    conformal : bool, default=False
+    conformal : bool or "count", default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
         it is left out, in closed form, at the density of all rows. Of more than 100,000 rows, 100,000 are drawn.
 
@@ -103,9 +104,9 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     array([2.])
     """
 
-    conformal: bool = False
+    conformal: bool | str = False
 
-    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count"})]}
     _check_targets = partial(read_target, multi_output=True, y_numeric=True)
     _sums_of = Sums.of_values
 

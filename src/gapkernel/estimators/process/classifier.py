@@ -16,10 +16,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws, Training
+from gapkernel.estimators.calibration import CONFORMAL, Calibration, ConformalSets, MaskCalibration, check_enough
 from gapkernel.estimators.process.base import GaussianProcess
-from gapkernel.estimators.process.evidence import ClassEvidence
+from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.laplace import Laplace
+from gapkernel.tables import Table
 
 NODES = np.linspace(-8.5, 8.5, 171)
 SHARES = norm.pdf(NODES) / norm.pdf(NODES).sum()
@@ -33,7 +35,7 @@ HEIGHTS = np.linalg.lstsq(0.5 * (1.0 + erf(np.multiply.outer(_MET, WIDTHS))), ex
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
+class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess):
     """Gaussian process classification on rows with gaps, at fit and at predict.
 
     The prior is a latent process f of covariance ``constant_value * exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2)``, and
@@ -88,6 +90,10 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     indicator : bool or Missingness, default=False
         Whether it counts which values are missing: a kernel on the gaps multiplies the covariance of the process. Its
         width is that of the `Missingness` given, and not searched for.
+    conformal : bool, "count" or "mask", default=False
+        Whether to calibrate `predict_set` by leaving each row out in turn, at the hyperparameters and the density of
+        all. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows
+        with the same cells hidden. With False a set holds the most probable classes until their probabilities sum up.
     random_state : int, RandomState or None, default=None
         For restarts. None draws anew in each fit.
 
@@ -101,6 +107,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         The approximate log probability of the training classes, the mean over processes as in scikit-learn.
     processes_ : list of FittedProcess
         The posterior processes.
+    calibration_ : Calibration or None
+        The scores of left-out rows, for `predict_set`.
     rows_ : Rows
         The laws of the training rows; with ``indicator``, followed by a column of 0 and 1 for each column with gaps.
     density_ : Density
@@ -135,6 +143,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     link: str = "exact"
     prior: str = "even"
     class_weight: dict | str | None = None
+    conformal: bool | str = False
 
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
@@ -143,6 +152,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "conformal": CONFORMAL,
     }
 
     def predict(self, X) -> np.ndarray:
@@ -202,8 +212,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "density_")
-        means, variances = zip(*(process.left_out() for process in self.processes_), strict=True)
-        return self._probabilities(np.column_stack(means), np.column_stack(variances))
+        return self._left_out_chances(self.processes_)
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False):
         """Approximate log probability of the training classes.
@@ -250,15 +259,33 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
                 rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset
             )
             processes.append(self._fitted_process(evidence, scale, n_columns, random))
+        calibration: Calibration | None = None
+        if self.conformal:
+            check_enough(len(training.y))
+            scores = self._scores_of(self._left_out_chances(processes), training.y)
+            by_mask = MaskCalibration(training.table, training.table.missing, scores)
+            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.zeros(len(processes)))
         self._keep(training, Laws(laws.density, processes[0].kernel, rows), solution)
-        self.processes_, self._gap_columns = processes, gap_columns
+        self.processes_, self.calibration_, self._gap_columns = processes, calibration, gap_columns
+        self._places = training.y
         self.constant_value_ = np.array([process.parameters.constant for process in processes])
         scales = np.array([process.parameters.length_scale for process in processes])
         self.length_scale_ = scales[:, 0] if scales.shape[1] == 1 else scales
         self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
         return self
+
+    def _left_out_chances(self, processes: list[FittedProcess], *rows_and_places) -> np.ndarray:
+        """Probabilities of rows from all training rows but the one at each place, as in `FittedProcess.left_out`."""
+        means, variances = zip(*(process.left_out(*rows_and_places) for process in processes), strict=True)
+        return self._probabilities(np.column_stack(means), np.column_stack(variances))
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        return self._scores_of(self._left_out_chances(self.processes_, self._laws(table), places), self._places[places])
+
+    def _uncalibrated(self, coverage: float) -> float:
+        return coverage
 
     def _row_weights(self, training: Training) -> np.ndarray | None:
         """Sample weights times the weights of the classes; None if all are 1."""

@@ -23,6 +23,7 @@ approximation gives A and b of the same form.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +38,9 @@ from gapkernel.solvers.laplace import Laplace, LaplacePosterior
 from gapkernel.solvers.process import Posterior, ProcessSolver
 
 ProcessPosterior = Posterior | LaplacePosterior
+
+Vectors = Callable[[int], np.ndarray]
+"""From the place of a row to vectors over the training rows, (n_vectors, n)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +103,6 @@ class Evidence(ABC):
         return posterior.log_likelihood, 0.5 * gradient[parameters.free]  # (5.9)
 
     @abstractmethod
-    def left_out(self, parameters: Hyperparameters, posterior) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance, without noise, of the average of f over each training row, given all other targets."""
-
-    @abstractmethod
     def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> ProcessPosterior:
         """The posterior by the solver of this kind of targets."""
 
@@ -118,11 +118,6 @@ class NumberEvidence(Evidence):
     """
 
     alpha: np.ndarray
-
-    def left_out(self, parameters: Hyperparameters, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-        precision = posterior.inverse.diagonal()
-        mean = self.targets - posterior.coefficients / precision  # (5.12)
-        return mean, 1.0 / precision - self.alpha - parameters.noise
 
     def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> Posterior:
         return ProcessSolver(parameters.constant, parameters.noise + self.alpha).solve(gram, self.targets)
@@ -149,12 +144,6 @@ class ClassEvidence(Evidence):
     @property
     def prior_mean(self) -> float:
         return self.offset
-
-    def left_out(self, parameters: Hyperparameters, posterior: LaplacePosterior) -> tuple[np.ndarray, np.ndarray]:
-        # (5.12) for the regression on g + b/W with noise 1/W: its A_ii is W_ii times a share between 0 and 1
-        share = posterior.inverse.diagonal() / posterior.curvature
-        variance = (1.0 / share - 1.0) / posterior.curvature
-        return posterior.latent - posterior.coefficients * variance, variance
 
     def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> LaplacePosterior:
         return Laplace(parameters.constant, self.max_iter, self.offset).solve(gram, self.targets, self.weight)
@@ -194,11 +183,10 @@ class FittedProcess:
 
     def variance_without_spread(self, rows: Rows) -> np.ndarray:
         """c - sum_ij A_ij E q_i(x) E q_j(x), as if the kernel values of each row were certain."""
-        block = max(1, get_config().memory_budget // (8 * 4 * max(1, len(self.evidence.rows))))
         out = np.empty(len(rows))
-        for i in range(0, len(rows), block):
-            explained = self._explained(rows.take(slice(i, i + block)))
-            out[i : i + block] = self.parameters.constant - np.einsum("ij,ij->j", explained, explained)
+        for some in self._blocks(len(rows)):
+            explained = self._explained(rows.take(some))
+            out[some] = self.parameters.constant - np.einsum("ij,ij->j", explained, explained)
         return out
 
     def covariance(self, rows: Rows) -> np.ndarray:
@@ -208,26 +196,45 @@ class FittedProcess:
         out[np.diag_indices_from(out)] += self._spread(rows) + self.parameters.noise
         return out
 
-    def left_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each training target given all the others, as `mean` and `variance` would give them."""
-        inverse, beta = self.posterior.inverse, self.posterior.coefficients
+    def left_out(self, rows: Rows | None = None, places: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of rows, as `mean` and `variance` would give them without the training row at each place.
 
-        def without(i):  # bb' - A without row i is vv' - A with these v: both lose their part along column i of A
+        By default of all training rows; ``rows`` may know less of them. The posterior without row i has b and A less
+        their parts along column i of A (Rasmussen, Williams: 5.12), whatever the kernel of row i with itself.
+        """
+        if rows is None or places is None:
+            rows, places = self.evidence.rows, np.arange(len(self.evidence.rows))
+        inverse, beta = self.posterior.inverse, self.posterior.coefficients
+        own, mean, variance = inverse.diagonal()[places], np.empty(len(rows)), np.empty(len(rows))
+        for some in self._blocks(len(rows)):
+            cross = self.parameters.constant * self.kernel.cross(rows.take(some), self.evidence.rows)
+            along, explained = np.einsum("ij,ij->i", cross, inverse[places[some]]), self.posterior.explained(cross)
+            mean[some] = cross @ beta - along * beta[places[some]] / own[some]
+            unknown = self.parameters.constant - np.einsum("ij,ij->j", explained, explained)
+            variance[some] = unknown + along**2 / own[some]
+
+        def without(t):  # bb' - A without row i is vv' - A with these v
+            i = places[t]
             column = inverse[i]
             return np.stack([beta - column * (beta[i] / column[i]), column / np.sqrt(column[i])])
 
-        mean, variance = self.evidence.left_out(self.parameters, self.posterior)
-        rows = self.evidence.rows
-        spread = self.parameters.constant**2 * self.kernel.covariance_sums(rows, rows, without, inverse)
-        return self.evidence.prior_mean + mean, np.maximum(variance + spread, 0.0) + self.parameters.noise
+        variance = np.maximum(variance + self._spread(rows, without), 0.0) + self.parameters.noise
+        return self.evidence.prior_mean + mean, variance
 
     def _explained(self, rows) -> np.ndarray:
         return self.posterior.explained(self.parameters.constant * self.kernel.cross(rows, self.evidence.rows))
 
-    def exact_spread(self, rows: Rows) -> np.ndarray:
-        """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x, from all training rows."""
-        beta = self.posterior.coefficients[None]
-        sums = self.kernel.covariance_sums(rows, self.evidence.rows, lambda _: beta, self.posterior.inverse)
+    def _blocks(self, n_rows: int) -> list[slice]:
+        """Rows whose kernel values with the training rows fit in memory."""
+        step = max(1, get_config().memory_budget // (8 * 4 * max(1, len(self.evidence.rows))))
+        return [slice(k, k + step) for k in range(0, n_rows, step)]
+
+    def exact_spread(self, rows: Rows, vectors: Vectors | None = None) -> np.ndarray:
+        """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x, from all training rows.
+
+        ``vectors`` returns, for the place of a row, other v in place of b: the weights are v'v - A.
+        """
+        sums = self.kernel.covariance_sums(rows, self.evidence.rows, vectors or self._beta, self.posterior.inverse)
         return self.parameters.constant**2 * sums
 
     @cached_property
@@ -236,8 +243,13 @@ class FittedProcess:
         few = self.n_landmarks == "auto" and len(self.evidence.rows) <= MANY
         return None if self.n_landmarks is None or few else landmarks_of(self, self.n_landmarks)
 
-    def _spread(self, rows: Rows) -> np.ndarray:
+    def _spread(self, rows: Rows, vectors: Vectors | None = None) -> np.ndarray:
         """What the gaps of each row add to its variance."""
         if rows.complete.all():
             return np.zeros(len(rows))
-        return self.exact_spread(rows) if self.landmarks is None else self.landmarks.spread(self, rows)
+        if self.landmarks is None:
+            return self.exact_spread(rows, vectors)
+        return self.landmarks.spread(self, rows, vectors or self._beta)
+
+    def _beta(self, row: int) -> np.ndarray:
+        return self.posterior.coefficients[None]

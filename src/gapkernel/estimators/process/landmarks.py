@@ -39,19 +39,27 @@ class Landmarks:
     Attributes
     ----------
     points : ndarray of shape (n_landmarks, n_columns)
+    projection : ndarray of shape (n_landmarks, n)
+        P, whose column i holds the weights of the points in the kernel value of training row i.
     matrix : ndarray of shape (n_landmarks, n_landmarks)
-        The weights of the covariances of their kernel values.
+        P A P'.
     error : float
         The largest share of its value by which a predictive deviation was off, among the rows they were tried on.
     """
 
     points: np.ndarray
+    projection: np.ndarray
     matrix: np.ndarray
-    error: float
+    error: float = 0.0
 
-    def spread(self, process: FittedProcess, rows: Rows) -> np.ndarray:
-        """What the gaps of each row add to its variance."""
-        return process.kernel.point_covariance_sums(rows, self.points, self.matrix)
+    def spread(self, process: FittedProcess, rows: Rows, vectors) -> np.ndarray:
+        """What the gaps of each row add to its variance; ``vectors`` returns v over the training rows for each row."""
+
+        def projected(t):
+            return vectors(t) @ self.projection.T
+
+        sums = process.kernel.point_covariance_sums(rows, self.points, projected, self.matrix)
+        return process.parameters.constant**2 * sums
 
 
 def landmarks_of(process: FittedProcess, number: int | str) -> Landmarks | None:
@@ -71,11 +79,11 @@ def landmarks_of(process: FittedProcess, number: int | str) -> Landmarks | None:
     size = FIRST if number == "auto" else min(int(number), len(training))
     basis = _basis(process, len(training) if number == "auto" else size)
     while True:
-        points, matrix = _projected(process, basis, size)
-        off = process.kernel.point_covariance_sums(tried, points, matrix) - spread
+        found = _projected(process, basis, size)
+        off = found.spread(process, tried, lambda _: process.posterior.coefficients[None]) - spread
         error = float(np.abs(np.sqrt(np.maximum(1.0 + off / exact, 0.0)) - 1.0).max(initial=0.0))
         if number != "auto" or error <= TOLERANCE:
-            return Landmarks(points, matrix, error)
+            return replace(found, error=error)
         if size >= len(basis.rows):
             return None
         size *= 2
@@ -93,11 +101,10 @@ def _basis(process: FittedProcess, size: int) -> Basis:
     return replace(basis, rows=training.means[basis.pivots])
 
 
-def _projected(process: FittedProcess, basis: Basis, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first points of the basis, and the weights of the covariances of their kernel values."""
+def _projected(process: FittedProcess, basis: Basis, size: int) -> Landmarks:
+    """The first points of the basis in place of the training rows."""
     points, whitening = basis.rows[:size], basis.whitening[:size, :size]
     features = process.kernel.cross(process.evidence.rows, GaussianRows.certain(points)) @ whitening
-    seen = features.T @ process.posterior.coefficients
-    inner = np.outer(seen, seen) - features.T @ process.posterior.inverse @ features
-    matrix = process.parameters.constant**2 * whitening @ inner @ whitening.T
-    return points, 0.5 * (matrix + matrix.T)
+    projection = whitening @ features.T
+    matrix = projection @ process.posterior.inverse @ projection.T
+    return Landmarks(points, projection, 0.5 * (matrix + matrix.T))

@@ -13,7 +13,13 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws
-from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
+from gapkernel.estimators.calibration import (
+    CONFORMAL,
+    Calibration,
+    ConformalIntervals,
+    GapCountCalibration,
+    MaskCalibration,
+)
 from gapkernel.estimators.process.base import GaussianProcess, with_gaps
 from gapkernel.estimators.process.evidence import NumberEvidence
 from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
@@ -72,12 +78,13 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         width is that of the `Missingness` given, and not searched for.
     unlabelled : bool, default=False
         Whether rows with a gap in y are taken as unlabelled: they inform the density only. If False they are an error.
-    conformal : bool, "loo" or "split", default=False
-        Calibrate `predict_interval` among rows that miss about as many cells. "split" keeps a quarter of the rows for
-        it, and its intervals cover as often as they say in finite samples, whatever the data, as long as new rows are
-        exchangeable with the calibration rows that miss about as many cells. "loo" (the same as True) learns from all
-        rows and calibrates by leaving each out in turn at the hyperparameters and the density of all; it is the
-        sharper, and covers well when leaving one row out changes little, without a guarantee.
+    conformal : bool, "count", "mask", "loo" or "split", default=False
+        Calibrate `predict_interval`. True or "count" (or "loo") learns from all rows and calibrates by leaving each out
+        in turn at the hyperparameters and the density of all, among rows that miss about as many cells as a new row; it
+        is the sharper, and covers well when leaving one row out changes little, without a guarantee. "mask" does the
+        same among left-out rows with the same cells hidden (see `predict_interval`). "split" keeps a quarter of the
+        rows for it, and its intervals cover as often as they say in finite samples, whatever the data, as long as new
+        rows are exchangeable with the calibration rows that miss about as many cells.
     random_state : int, RandomState or None, default=None
         For restarts and the split. None draws anew in each fit.
 
@@ -101,7 +108,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         The correlation of the process.
     process_ : FittedProcess
         The posterior process.
-    calibration_ : GapCountCalibration or None
+    calibration_ : Calibration or None
         The scores of left-out rows, for `predict_interval`.
     n_features_in_ : int
         Number of columns at fit.
@@ -133,7 +140,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         **GaussianProcess._parameter_constraints,
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
-        "conformal": ["boolean", StrOptions({"loo", "split"})],
+        "conformal": [*CONFORMAL, StrOptions({"loo", "split"})],
     }
 
     def fit(self, X, y) -> GaussianProcessRegressor:  # type: ignore[override]
@@ -277,13 +284,16 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
                 f"The covariance of the targets is singular: rows are repeated or nearly so. Raise alpha (now "
                 f"{self.alpha}) or noise_level (now {self.noise_level:.3g})."
             ) from error
-        calibration: GapCountCalibration | None = None
+        calibration: Calibration | None = None
         if self.conformal == "split":
             held_out = with_gaps(self._condition(laws.density, training.held_out), gap_columns)
-            missing, targets = training.held_out.missing, (training.held_out_y - centre) / unit
-            calibration = _calibrated(missing, targets, process.mean(held_out), process.variance(held_out))
+            missing, left = training.held_out.missing, (training.held_out_y - centre) / unit
+            scores = _scores(left, process.mean(held_out), process.variance(held_out))
+            calibration = GapCountCalibration(missing.sum(axis=1), scores)
         elif self.conformal:
-            calibration = _calibrated(training.table.missing[labelled], targets, *process.left_out())
+            table, scores = training.table[labelled], _scores(targets, *process.left_out())
+            by_mask = MaskCalibration(table, table.missing, scores)
+            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
 
         parameters, scales = process.parameters, process.parameters.length_scale
         weights = unit * parameters.constant * process.posterior.weights
@@ -297,16 +307,18 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
         return self
 
-    def _centre_and_unit(self, X) -> tuple[np.ndarray, np.ndarray]:
-        return self.predict(X, return_std=True)
+    def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        return self.predict(table, return_std=True)
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        return _scores(self.process_.evidence.targets[places], *self.process_.left_out(self._laws(table), places))
 
     def _uncalibrated(self, coverage: float) -> float:
         return norm.ppf(0.5 + 0.5 * coverage)
 
 
-def _calibrated(missing, targets, mean, variance) -> GapCountCalibration:
-    """The scores |y - mean| / deviation of rows that were left out, by their numbers of gaps."""
+def _scores(targets, mean, variance) -> np.ndarray:
+    """|y - mean| / deviation of rows that were left out."""
     away, std = np.abs(targets - mean), np.sqrt(variance)
     # a deviation of 0 that is right scores 0, one that is wrong infinity
-    scores = np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
-    return GapCountCalibration(missing.sum(axis=1), scores)
+    return np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)

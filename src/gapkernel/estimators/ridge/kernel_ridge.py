@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration import CONFORMAL, MachineIntervals
 from gapkernel.kernels import Kernel
 from gapkernel.solvers.base import Solution
 from gapkernel.solvers.ridge import Ridge
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
+class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression on rows with gaps, at fit and at predict.
 
     A density is fitted to the training rows, each row becomes its law given what was observed of it, and ridge
@@ -41,9 +41,10 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
         Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
-    conformal : bool, default=False
-        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
-        it is left out, in closed form, at the density of all rows.
+    conformal : bool, "count" or "mask", default=False
+        Whether to calibrate `predict_interval` by the error on each row when it is left out, in closed form, at the
+        density of all rows. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by
+        left-out rows with the same cells hidden (see `predict_interval`); it keeps n^2 coefficients for n rows.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
         The laws of the training rows, except those of weight zero.
     dual_coef_ : ndarray of shape (n_rows,) or (n_rows, n_targets)
         Coefficients of these rows.
-    calibration_ : GapCountCalibration or None
+    calibration_ : Calibration or None
         The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
         Number of columns.
@@ -78,10 +79,10 @@ class KernelRidge(ConformalIntervals, MultiOutputMixin, RegressorMixin, KernelMa
 
     alpha: Any = 1.0
     kernel: str | Kernel = "rbf"
-    conformal: bool = False
+    conformal: bool | str = False
 
     _target = "numbers"
-    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -52,9 +52,10 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
         Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
-    conformal : bool, default=False
-        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
-        of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.
+    conformal : bool, "count" or "mask", default=False
+        Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
+        the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
+        many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         The estimator with the best settings, fitted to all rows, if ``refit``.
     cv_results_ : dict
         Candidates, scores and ranks in the form of `GridSearchCV`, without times: candidates share their work.
-    calibration_ : GapCountCalibration or None
+    calibration_ : Calibration or None
         The errors on the test rows, for `predict_interval`.
     n_splits_ : int
         Number of splits.
@@ -93,7 +94,7 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
 
     alphas: Any = RIDGES
     kernel: str | Kernel = "rbf"
-    conformal: bool = False
+    conformal: bool | str = False
 
     _kind = KernelRidge
     _penalty = ("alpha", "alphas")

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration import CONFORMAL, MachineIntervals
 from gapkernel.solvers import libsvm
 
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
@@ -212,7 +212,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
+class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     """Support vector regression on rows with gaps, at fit and at predict.
 
     A density is fitted to the training rows, each row becomes its law given what was observed of it, and an
@@ -248,9 +248,10 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
         Whether libsvm prints its progress.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, default=False
-        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on fifths of the
-        rows that are left out in turn, at the density of all rows: five more fits on the same Gram matrix.
+    conformal : bool, "count" or "mask", default=False
+        Whether to calibrate `predict_interval` by the errors on fifths of the rows that are left out in turn, at the
+        density of all rows: five more fits on the same Gram matrix. True or "count" goes by left-out rows that miss
+        about as many cells as a new row, "mask" by left-out rows with the same cells hidden (see `predict_interval`).
 
     Attributes
     ----------
@@ -271,7 +272,7 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
         0 if libsvm converged, 1 if it stopped at ``max_iter``.
     n_iter_ : int
         Iterations of libsvm.
-    calibration_ : GapCountCalibration or None
+    calibration_ : Calibration or None
         The errors on left-out rows, for `predict_interval`.
     n_features_in_ : int
         Number of columns.
@@ -293,10 +294,10 @@ class SVR(ConformalIntervals, RegressorMixin, SupportVectorMachine):
 
     C: float = 1.0
     epsilon: float = 0.1
-    conformal: bool = False
+    conformal: bool | str = False
 
     _target = "number"
-    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -188,9 +188,10 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
         Memory of libsvm's cache, in MB.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, default=False
-        Whether to calibrate `predict_interval` among rows that miss about as many cells, by the errors on the test rows
-        of the splits at the chosen settings and the density of all rows; ``cv`` must test every row once.
+    conformal : bool, "count" or "mask", default=False
+        Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
+        the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
+        many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
 
     Attributes
     ----------
@@ -204,7 +205,7 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
         The estimator with the best settings, fitted to all rows, if ``refit``.
     cv_results_ : dict
         Candidates, scores and ranks in the form of `GridSearchCV`, without times: candidates share their work.
-    calibration_ : GapCountCalibration or None
+    calibration_ : Calibration or None
         The errors on the test rows, for `predict_interval`.
     n_splits_ : int
         Number of splits.
@@ -233,6 +234,6 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
     tol: float = 1e-3
     cache_size: float = 200
     max_iter: int = libsvm.MOST_ITERATIONS
-    conformal: bool = False
+    conformal: bool | str = False
 
     _kind = SVR

@@ -65,10 +65,10 @@ class AnisotropicRBF(ExpectedRBF):
         left, right = self._in_metric(left.dense), self._in_metric(right.dense)
         return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
 
-    def point_covariance_sums(self, left: Rows, points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-        """For each row x of ``left``: sum_ab matrix_ab Cov(k(z_a, x), k(z_b, x)) for complete ``points`` z."""
+    def point_covariance_sums(self, left: Rows, points: np.ndarray, vectors, matrix: np.ndarray) -> np.ndarray:
+        """The same for complete ``points`` z in place of ``right``: Cov(k(z_a, x), k(z_b, x))."""
         factors = self._factors(left.n_features)
-        return point_covariance_sums(left.dense.scale(factors), points * factors, self.inverse_width(), matrix)
+        return point_covariance_sums(left.dense.scale(factors), points * factors, self.inverse_width(), vectors, matrix)
 
     def _in_metric(self, rows: Rows) -> Rows:
         return rows.scale(self._factors(rows.n_features))

@@ -1,0 +1,131 @@
+"""From the scores of rows that were left out to the scores that are usual for new rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from gapkernel.tables import Table
+from gapkernel.tables.part_by_part import AnswersInParts
+
+CONFORMAL = ["boolean", StrOptions({"count", "mask"})]
+"""What ``conformal`` may be: no calibration, by gap counts (True is "count"), or by masks."""
+
+LEAST_ROWS = 30
+"""Fewest left-out rows that a rule goes by."""
+
+LeftOutScores = Callable[[np.ndarray, Table], np.ndarray]
+"""From places of left-out rows, and these rows with more of their cells hidden, to their scores by models that have not
+learned from them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Up to which score a target is usual for each of n new rows.
+
+    Most rows have a highest score. A row that was served by the rule "nested" has k of them, each for the row with
+    other cells hidden as well: a target is unusual if ceil(coverage (k + 1)) of these scores are exceeded.
+
+    Attributes
+    ----------
+    rules : ndarray of str, shape (n,)
+        The rule that served each row.
+    highest : ndarray of shape (n,) or (n, n_targets)
+        Without meaning for rows of the rule "nested".
+    rank : int
+        ceil(coverage (k + 1)).
+    masks : ndarray of bool, shape (n_nested, k, n_columns)
+        For each row of the rule "nested", in their order, the masks under which it is to be scored.
+    scores : ndarray of shape (n_nested, k) or (n_nested, k, n_targets)
+        The scores not to be exceeded under them.
+    """
+
+    rules: np.ndarray
+    highest: np.ndarray
+    rank: int
+    masks: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def by_one_rule(cls, rule: str, highest: np.ndarray) -> Limits:
+        """All rows served by one rule that is not "nested"."""
+        return cls(np.full(len(highest), rule, dtype="<U6"), highest, 0, np.zeros((0, 0, 0), bool), np.zeros((0, 0)))
+
+    @property
+    def nested(self) -> np.ndarray:
+        """The places of the rows that were served by the rule "nested"."""
+        return np.flatnonzero(self.rules == "nested")
+
+
+class Calibration(ABC):
+    """A rule from the scores of left-out rows to what new rows may score.
+
+    A score says how far off an answer was: for intervals |y - mean|, or that divided by the deviation which the
+    estimator itself predicts; for sets how improbable the class was.
+    """
+
+    @abstractmethod
+    def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores) -> Limits:
+        """The score below which each new row stays with probability ``coverage``, from its gaps (n_rows, n_columns).
+
+        Infinite where too few rows were left out.
+        """
+
+
+class Conformal(AnswersInParts):
+    """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
+
+    conformal: Any
+    calibration_: Calibration | None
+    table_of: Callable[..., Table]
+    gaps: Callable[..., np.ndarray]
+
+    def _limits(self, table: Table, coverage: float) -> Limits:
+        """What new rows may score."""
+        if self.calibration_ is None:
+            return Limits.by_one_rule("model", np.full(len(table), self._uncalibrated(coverage)))
+        return self.calibration_.limits(self.gaps(table), coverage, self._left_out_scores)
+
+    def _uncalibrated(self, coverage: float) -> float:
+        """The limit without calibration: an error, unless the estimator has a law of its own."""
+        raise ValueError(f"{type(self).__name__} was fitted without intervals: fit it with conformal=True.")
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        """The scores of the left-out rows at ``places`` with the cells of ``table``, which may be fewer than at fit."""
+        raise NotImplementedError
+
+
+def conformal_quantile(scores: np.ndarray, coverage: float) -> np.ndarray:
+    """The ceil((n + 1) coverage)-th smallest of n scores, of each target by itself; infinite if there are too few."""
+    rank = rank_of(len(scores), coverage)
+    return np.sort(scores, axis=0)[rank - 1] if rank <= len(scores) else np.full(scores.shape[1:], np.inf)
+
+
+def rank_of(n_scores: int, coverage: float) -> int:
+    """ceil((n + 1) coverage)."""
+    return int(np.ceil((n_scores + 1) * coverage - 1e-12))
+
+
+def enough_rows(coverage: float) -> int:
+    """Rows that a rule needs: `LEAST_ROWS`, and enough for its quantile to be a score rather than infinity."""
+    return max(LEAST_ROWS, int(np.ceil(coverage / (1.0 - coverage))))
+
+
+def check_enough(n_rows: int) -> None:
+    """Refuse a number of rows of which none is left if one is left out."""
+    if n_rows < 2:
+        raise ValueError(
+            f"conformal=True leaves rows out, which needs 2 or more of positive weight: n_samples={n_rows}."
+        )
+
+
+def checked_coverage(coverage) -> float:
+    """A probability between 0 and 1, or an error."""
+    if not isinstance(coverage, float | int | np.number) or not 0 < coverage < 1:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+    return float(coverage)

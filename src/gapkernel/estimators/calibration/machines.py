@@ -1,0 +1,61 @@
+"""Intervals of kernel machines, whose solver leaves rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gapkernel.compute.runtime.config import get_config
+from gapkernel.estimators.base import Laws, Training
+from gapkernel.estimators.calibration.base import check_enough
+from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
+from gapkernel.estimators.calibration.intervals import ConformalIntervals
+from gapkernel.estimators.calibration.masks import MaskCalibration
+from gapkernel.kernels import Kernel
+from gapkernel.rows import Rows
+from gapkernel.solvers.base import LeftOut, Solver
+from gapkernel.tables import Table
+
+
+class LeftOutRows(NamedTuple):
+    """The laws of the training rows, their targets, and the solutions that have not learned from each."""
+
+    rows: Rows
+    y: np.ndarray
+    solutions: LeftOut
+
+
+class MachineIntervals(ConformalIntervals):
+    """Gives intervals to a `KernelMachine`, by the errors of its solver on left-out rows, all rows counting alike."""
+
+    kernel_: Kernel
+    _laws: Callable[..., Rows]
+    _left_out: LeftOutRows | None
+
+    def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
+        self.calibration_, self._left_out = None, None
+        if not self.conformal:
+            return
+        check_enough(len(gram))
+        y, missing = training.y, training.table.missing
+        if self.conformal != "mask":
+            errors = y - solver.left_out(gram, y, training.weight, training.folds)
+            self.calibration_ = GapCountCalibration(missing.sum(axis=1), np.abs(errors))
+            return
+        solutions = solver.without(gram, y, training.weight, training.folds)
+        errors = y - solutions.values(gram, np.arange(len(y))).reshape(y.shape)
+        self.calibration_ = MaskCalibration(training.table, missing, np.abs(errors))
+        self._left_out = LeftOutRows(laws.rows, y, solutions)
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        rows, y, solutions = self._left_out  # type: ignore[misc]
+        scores = np.empty((len(places), *y.shape[1:]))
+        step = max(1, get_config().memory_budget // (8 * 4 * len(rows)))
+        for k in range(0, len(places), step):
+            some = slice(k, k + step)
+            cross = self.kernel_.cross(self._laws(table[some]), rows)
+            values = solutions.values(cross, places[some]).reshape(scores[some].shape)
+            scores[some] = np.abs(y[places[some]] - values)
+        return scores

@@ -1,0 +1,71 @@
+"""Sets of classes that hold the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.calibration.base import Conformal, checked_coverage
+from gapkernel.tables import Table
+
+
+class ConformalSets(Conformal):
+    """Gives sets of classes to a classifier with parameter ``conformal``."""
+
+    classes_: np.ndarray
+
+    def predict_set(self, X, coverage=0.9, return_rule=False):
+        """A set of classes for each row that holds the right one with a given probability.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The probability with which a set shall hold the class.
+        return_rule : bool, default=False
+            Whether to return the rule that served each row too.
+
+        Returns
+        -------
+        sets : ndarray of shape (n_samples, n_classes), bool
+            In the order of ``classes_``.
+        rules : ndarray of str, shape (n_samples,)
+            If ``return_rule``. "count": left-out rows that miss about as many cells. With ``conformal="mask"`` also
+            "same": left-out rows that miss the same cells; "exact": those that miss no others, hidden down to the same
+            cells; "nested": those that miss few others, and the new row hidden where they are. "model": the
+            probabilities of the estimator itself.
+        """
+        coverage = checked_coverage(coverage)
+        check_is_fitted(self, "calibration_")
+        table = self.table_of(X)
+        limits = self._limits(table, coverage)
+        sets = self._class_scores(self._chances(table)) <= limits.highest[:, None]
+        if len(limits.nested):
+            n_rows, k, _ = limits.masks.shape
+            hidden = table[np.repeat(limits.nested, k)].hide(limits.masks.reshape(n_rows * k, -1))
+            scores = self._class_scores(self._chances(hidden)).reshape(n_rows, k, -1)
+            exceeded = (scores > limits.scores[:, :, None]).sum(axis=1)
+            sets[limits.nested] = exceeded < limits.rank
+        return (sets, limits.rules) if return_rule else sets
+
+    def _chances(self, table: Table) -> np.ndarray:
+        """The probabilities of the classes, (n_rows, n_classes)."""
+        return self.predict_proba(table)  # type: ignore[attr-defined]
+
+    def _scores_of(self, chances: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """How unusual the class of each row, given by its place, is by its probabilities."""
+        return self._class_scores(chances)[np.arange(len(chances)), classes]
+
+    def _class_scores(self, chances: np.ndarray) -> np.ndarray:
+        """How unusual each class is."""
+        return adaptive_scores(chances)
+
+
+def adaptive_scores(chances: np.ndarray) -> np.ndarray:
+    """The probability of all classes that are more probable than each class: 0 for the most probable one.
+
+    The sets of classes up to a limit are adaptive prediction sets (Romano, Sesia, Candes 2020) without their random
+    part, and never empty.
+    """
+    more = chances[:, None, :] > chances[:, :, None]
+    return np.einsum("ijk,ik->ij", more, chances)
