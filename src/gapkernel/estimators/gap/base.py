@@ -124,7 +124,6 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
         "n_exact": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "random_state": ["random_state"],
     }
 
     def _fit(self, table: Table, y: np.ndarray, weight: np.ndarray | None, labels=None, units=(0.0, 1.0)) -> Self:

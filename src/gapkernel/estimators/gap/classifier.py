@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.gap.base import GapEstimator, left_in
 from gapkernel.estimators.gap.combination import (
     SMALLEST,
@@ -107,11 +106,6 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     scoring: str | Callable = "log_loss"
     class_weight: dict | str | None = None
 
-    _parameter_constraints: ClassVar[dict] = {
-        **GapEstimator._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
-
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.
 
@@ -140,8 +134,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
                 f"or more."
             )
         if self.class_weight is not None:
-            by_class = compute_class_weight(self.class_weight, classes=classes, y=y)[codes]
-            table, codes, weight = left_in(table, codes, by_class if weight is None else weight * by_class)
+            table, codes, weight = left_in(table, codes, class_weighted(self.class_weight, y, weight))
         self._fit(table, codes, weight, labels=classes)
         self.classes_ = classes
         return self

@@ -59,11 +59,9 @@ class GaussianProcess(KernelMachine):
     noise_level_bounds: Any = field(default="fixed", init=False)
 
     _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
         "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def _check_parameters(self) -> None:

@@ -12,11 +12,11 @@ from scipy.stats import norm
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration import CONFORMAL, Calibration, ConformalSets, MaskCalibration, check_enough
+from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
 from gapkernel.solvers.base import Solver
@@ -147,11 +147,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
-        **GaussianProcess._parameter_constraints,
         "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
         "conformal": CONFORMAL,
     }
 
@@ -291,9 +289,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         """Sample weights times the weights of the classes; None if all are 1."""
         if self.class_weight is None:
             return training.weight
-        classes = np.asarray(training.classes)
-        weights = compute_class_weight(self.class_weight, classes=classes, y=classes[training.y])[training.y]
-        return weights if training.weight is None else weights * training.weight
+        labels = np.take(training.classes, training.y)  # type: ignore[arg-type]
+        return class_weighted(self.class_weight, labels, training.weight)
 
     def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Probabilities of all classes from the latent means and variances, a column for each process."""

@@ -137,7 +137,6 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     conformal: bool | str = False
 
     _parameter_constraints: ClassVar[dict] = {
-        **GaussianProcess._parameter_constraints,
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
         "conformal": [*CONFORMAL, StrOptions({"loo", "split"})],

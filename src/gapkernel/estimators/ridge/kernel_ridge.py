@@ -82,7 +82,7 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     conformal: bool | str = False
 
     _target = "numbers"
-    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": CONFORMAL}
+    _parameter_constraints: ClassVar[dict] = {"conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -135,7 +135,6 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
     _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
     }
@@ -297,7 +296,7 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     conformal: bool | str = False
 
     _target = "number"
-    _parameter_constraints: ClassVar[dict] = {**KernelMachine._parameter_constraints, "conformal": CONFORMAL}
+    _parameter_constraints: ClassVar[dict] = {"conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.
