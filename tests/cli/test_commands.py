@@ -262,6 +262,21 @@ def test_predict_says_what_it_does_not_know(folder, capsys):
     assert "holds 'big' in row 1" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
 
 
+def test_predict_warns_of_gaps_that_have_changed(folder, capsys):
+    command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", "rbf")
+    capsys.readouterr()
+    command("predict", "model.skops", "good.csv", "-o", "same.csv")
+    assert "gaps differ" not in capsys.readouterr().out
+    new = pd.read_csv("good.csv")
+    name = next(column for column in new if column != "class" and new[column].isna().mean() < 0.3)
+    new.loc[:50, name] = np.nan
+    new.to_csv("new.csv", index=False)
+    command("predict", "model.skops", "new.csv", "-o", "out.csv")
+    told = " ".join(capsys.readouterr().out.split())
+    assert "The gaps differ from those at fit (p = 0.001)" in told
+    assert f"'{name}' is missing in" in told
+
+
 def test_a_regression_and_its_notes(folder, capsys):
     frame = table()
     frame["value"] = 3 * frame["weight"] + 100

@@ -10,9 +10,13 @@ from rich.console import Console
 
 from gapkernel.cli.fit import FORMAT, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import may_write, note, say
+from gapkernel.inspection import gap_drift
 from gapkernel.persistence import load
 from gapkernel.tables.files import AS_IT_IS, Reading, deciphered, numbers, plain, read_raw, write_csv
 from gapkernel.tables.input_errors import InputError
+
+SIGNIFICANCE = 0.05
+"""p-value below which a change of the gaps is worth a note."""
 
 
 def predict(
@@ -24,7 +28,7 @@ def predict(
     saved = read_model(model)
     X, notes = prepared(read_raw(data, reading), saved, data, reading.decimal, absent_as_gaps=absent_as_gaps)
     write_csv(predictions(saved, X), out)
-    for text in notes:
+    for text in [*notes, *drift_notes(saved["model"], X)]:
         note(console, text)
     gaps = X.isna().to_numpy()
     say(
@@ -34,6 +38,23 @@ def predict(
         (str(out), "bold"),
         " is written.",
     )
+
+
+def drift_notes(model, X: pd.DataFrame) -> list[str]:
+    """What a person should know if the gaps differ from those at fit; nothing if the model does not remember them."""
+    try:
+        drift = gap_drift(model, X, random_state=0)
+    except ValueError:
+        return []
+    if drift.pvalue >= SIGNIFICANCE:
+        return []
+    changed = [c for c in drift.columns if c.pvalue < SIGNIFICANCE][:5]
+    named = "; ".join(f"'{c.name}' is missing in {c.now:.0%} of the rows, {c.at_fit:.0%} at fit" for c in changed)
+    return [
+        f"The gaps differ from those at fit (p = {drift.pvalue:.2g}): "
+        f"{named or 'each column is missing about as often, but together with others'}. A model that goes by which "
+        f"values are missing may be wrong here; predictions are as good as at fit only if the reasons for gaps are."
+    ]
 
 
 def read_model(path: Path) -> dict:

@@ -1,17 +1,22 @@
 """Inspect fitted models: do intervals cover, what pushed a prediction, what is worth measuring, did the gaps change?"""
 
 from gapkernel.inspection.coverage import Coverage, coverage
+from gapkernel.inspection.gap_drift import Change, Changes, GapDrift, gap_drift
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.inspection.shapley import ShapleyValues, shapley
 from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
 
 __all__ = [
+    "Change",
+    "Changes",
     "Coverage",
     "FriedmanNemenyi",
+    "GapDrift",
     "ShapleyValues",
     "ValueOfInformation",
     "coverage",
     "friedman_nemenyi",
+    "gap_drift",
     "shapley",
     "value_of_information",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import Inspectable
@@ -105,3 +106,10 @@ def _settled(model, method: str) -> str:
             f"response_method must be 'auto' or a method of {type(model).__name__} among {known}, got {method!r}."
         )
     return method
+
+
+def names_after(steps: Pipeline, names):
+    """What the columns that leave ``steps`` are called, which may have moved them; None where the steps do not say."""
+    if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
+        return None
+    return steps.get_feature_names_out(names)

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Density
+from gapkernel.inspection.answers import names_after
 from gapkernel.tables import Table, named_like_fit, one_row, read_table
 
 
@@ -85,7 +86,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     row = one_row(row, estimator)
     if isinstance(estimator, Pipeline):
         if len(estimator) > 1:
-            row, names = estimator[:-1].transform(row), _names_after(estimator[:-1], names)
+            row, names = estimator[:-1].transform(row), names_after(estimator[:-1], names)
         estimator = estimator[-1]
     check_is_fitted(estimator)
     density = getattr(estimator, "density_", None) if density is None else density
@@ -113,13 +114,6 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             reduction[k] = weights @ (means - weights @ means) ** 2
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
     return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
-
-
-def _names_after(steps: Pipeline, names):
-    """What the columns that leave ``steps`` are called, which may have moved them; None where the steps do not say."""
-    if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
-        return None
-    return steps.get_feature_names_out(names)
 
 
 def _completed(table: Table, column: int, values: np.ndarray) -> Table:

@@ -1,0 +1,198 @@
+"""Have the gaps changed since the fit? Columns, patterns, and the masks as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import fisher_exact
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
+from gapkernel.inspection.answers import names_after
+from gapkernel.kernels.width import scale_gamma
+from gapkernel.rows import Moments, Patterns
+
+N_PERMUTATIONS = 999
+OTHER_PATTERNS = "patterns not seen at fit"
+
+
+class Change(NamedTuple):
+    """How often something is missing now, and at fit.
+
+    Attributes
+    ----------
+    name : str
+        A column, or the columns that are missing together.
+    at_fit, now : float
+        Shares of the rows.
+    effect : float
+        Cohen's h, 2 asin sqrt(now) - 2 asin sqrt(at_fit): 0.2 is small, 0.5 medium, 0.8 large.
+    pvalue : float
+        Of Fisher's exact test, with Holm's correction for all lines of the table.
+    """
+
+    name: str
+    at_fit: float
+    now: float
+    effect: float
+    pvalue: float
+
+
+class Changes(tuple[Change, ...]):
+    """Changes, the smallest p-value first; printed as a table."""
+
+    def __repr__(self) -> str:
+        width = max([6, *(len(change.name) for change in self)])
+        lines = [f"{'':<{width}}{'at fit':>9}{'now':>8}{'effect':>8}{'p-value':>10}"]
+        for name, at_fit, now, effect, pvalue in self:
+            lines.append(f"{name:<{width}}{at_fit:>9.1%}{now:>8.1%}{effect:>8.2f}{pvalue:>10.2g}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class GapDrift:
+    """How the gaps of new rows differ from those of the training rows.
+
+    Attributes
+    ----------
+    pvalue : float
+        Of the masks as a whole: a permutation test of their distance. Below 0.05 they have changed.
+    distance : float
+        Maximum mean discrepancy of the masks under the kernel on gaps: 0 if all patterns are as frequent as at fit.
+    columns : Changes
+        The gap rate of each column, the surest change first.
+    patterns : Changes
+        The frequency of each gap pattern of the training rows, and of all others together.
+    n_rows : int
+        Number of new rows.
+    """
+
+    pvalue: float
+    distance: float
+    columns: Changes
+    patterns: Changes
+    n_rows: int
+
+    def changed(self, significance: float = 0.05) -> list[str]:
+        """The columns whose gap rates have changed, by their corrected p-values."""
+        return [change.name for change in self.columns if change.pvalue < significance]
+
+
+def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
+    """Test whether the gaps of new rows come from where those of the training rows came from.
+
+    The model remembers how often each column was missing, and the masks of at most 1,000 training rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `SVC`, `SVR`, `KernelRidge`, their CV forms, the processes, `GapClassifier`, `GapRegressor`, or one of them at
+        the end of a pipeline or inside scikit-learn's `CalibratedClassifierCV`.
+    X_new : array-like or frame of shape (n_samples, n_features)
+        A level that was never seen is a gap.
+    random_state : int, RandomState or None, default=None
+        Seed of the permutations, and of the masks that are compared where there are more than 1,000. None draws anew.
+
+    Returns
+    -------
+    result : GapDrift
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import KernelRidge
+    >>> from gapkernel.inspection import gap_drift
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((300, 3))
+    >>> y = X.sum(axis=1)
+    >>> X[random.random(X.shape) < 0.1] = np.nan
+    >>> model = KernelRidge().fit(X[:200], y[:200])
+    >>> new = X[200:].copy()
+    >>> new[:40, 1] = np.nan
+    >>> result = gap_drift(model, new, random_state=0)
+    >>> result.pvalue, result.changed()
+    (0.001, ['1'])
+    """
+    check_is_fitted(model)
+    inside, X_new, named = _inside(model, X_new, getattr(model, "feature_names_in_", None))
+    table, before = inside.table_of(X_new), inside.training_summary_
+    names = tuple(map(str, range(table.shape[1]) if named is None else named))
+    missing, random = table.missing, check_random_state(random_state)
+    pooled, counts = _patterns(before, missing[random.permutation(len(missing))[:MOST_MASKS]])
+    distance, pvalue = _two_samples(pooled, counts, random)
+    columns = _changes(names, before.gap_counts, before.n_rows, missing.sum(axis=0), len(missing))
+    return GapDrift(pvalue, distance, columns, _pattern_changes(names, before, missing), len(missing))
+
+
+def _inside(model, X, names=None) -> tuple[Inspectable, Any, Any]:
+    """The estimator that remembers its training table, with what reaches it and the names of that."""
+    from sklearn.calibration import CalibratedClassifierCV  # slow to import
+
+    if isinstance(model, CalibratedClassifierCV):
+        return _inside(model.calibrated_classifiers_[0].estimator, X, names)
+    if isinstance(model, Pipeline) and len(model) > 1:
+        return _inside(model[-1], model[:-1].transform(X), names_after(model[:-1], names))
+    if not isinstance(model, Inspectable) or not hasattr(model, "training_summary_"):
+        raise ValueError(
+            f"{type(model).__name__} does not remember the gaps of its training rows. Use an estimator of this package "
+            f"that learns from a table in memory, such as GapClassifier or SVC."
+        )
+    return model, X, names
+
+
+def _changes(names: Iterable[str], before: np.ndarray, n_before: int, now: np.ndarray, n_now: int) -> Changes:
+    """Compare counts out of ``n_before`` and ``n_now`` rows, one by one."""
+    tests = [fisher_exact([[a, n_before - a], [b, n_now - b]]).pvalue for a, b in zip(before, now, strict=True)]
+    shares = np.array(before) / n_before, np.array(now) / n_now
+    effects = 2.0 * (np.arcsin(np.sqrt(shares[1])) - np.arcsin(np.sqrt(shares[0])))
+    found = map(Change, names, *(part.tolist() for part in (*shares, effects, holm(np.array(tests)))))
+    return Changes(sorted(found, key=lambda change: (change.pvalue, -abs(change.effect))))
+
+
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling and at most 1."""
+    order = np.argsort(pvalues, kind="stable")
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    out = np.empty(len(pvalues))
+    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return out
+
+
+def _pattern_changes(names: tuple[str, ...], before: TrainingSummary, missing: np.ndarray) -> Changes:
+    """The patterns of the training rows by what is missing in them, and all others together."""
+    found = Patterns.of(np.vstack([before.patterns, missing]))
+    n_known = len(before.patterns)
+    now = np.bincount(found.index[n_known:], minlength=len(found))[found.index[:n_known]]
+    labels = [", ".join(np.array(names)[gaps]) or "nothing" for gaps in before.patterns]
+    counts = np.append(before.pattern_counts, 0), np.append(now, len(missing) - now.sum())
+    return _changes([*labels, OTHER_PATTERNS], counts[0], int(before.pattern_counts.sum()), counts[1], len(missing))
+
+
+def _patterns(before: TrainingSummary, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The patterns of both tables, and how many rows of each table have them, (2, n_patterns)."""
+    found = Patterns.of(np.vstack([before.patterns, missing]))
+    old, new = found.index[: len(before.patterns)], found.index[len(before.patterns) :]
+    weight = np.bincount(old, before.pattern_counts, len(found)).astype(np.int64)
+    return found.gaps, np.array([weight, np.bincount(new, minlength=len(found))])
+
+
+def _two_samples(patterns: np.ndarray, counts: np.ndarray, random) -> tuple[float, float]:
+    """Maximum mean discrepancy of two samples of masks, and its p-value among random exchanges of rows."""
+    if len(patterns) == 1:
+        return 0.0, 1.0
+    pooled, sizes = counts.sum(axis=0), counts.sum(axis=1)
+    masks = patterns.astype(float)
+    kernel = rbf_kernel(masks, gamma=scale_gamma(Moments.of(masks, pooled.astype(float))))
+    # rows that change places at random leave hypergeometric numbers of each pattern on either side
+    generator = np.random.default_rng(random.randint(2**31 - 1))
+    first = np.vstack([counts[0], generator.multivariate_hypergeometric(pooled, sizes[0], size=N_PERMUTATIONS)])
+    away = first / sizes[0] - (pooled - first) / sizes[1]  # the difference of the shares of each pattern
+    squares = np.einsum("ij,ij->i", away @ kernel, away)
+    pvalue = np.mean(squares >= squares[0] * (1 - 1e-12))
+    return float(np.sqrt(max(squares[0], 0.0))), float(pvalue)
