@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test slow lint docs bench clean
+.PHONY: run test slow coverage oldest lint docs package bench clean
 
 run: .venv/cli
 	$(BIN)/gapkernel compare --out comparison.html
@@ -11,6 +11,18 @@ test: .venv/test
 
 slow: .venv/test
 	$(BIN)/python -m pytest -q -m slow
+
+# compiled functions run as plain Python here, so that their lines are counted; slower, so the longest tests are left out
+coverage: .venv/coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -q -n 0
+	$(BIN)/python -m coverage report
+
+# the lower bounds in pyproject.toml, proved in an environment of their own
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable ".[test]"
+	.venv-oldest/bin/python -m pytest -q -n auto
 
 lint: .venv/lint
 	$(BIN)/ruff check .
@@ -22,6 +34,15 @@ lint: .venv/lint
 docs: .venv/docs
 	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html . site
 	$(BIN)/python docs/check_links.py site
+
+# the archives for the index, and the wheel tried in an empty environment
+package: .venv/package
+	rm -rf dist .venv-wheel
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	cd dist && ../.venv-wheel/bin/python -c "import gapkernel as gk; print(gk.SVC().fit([[0.0, None], [1.0, 2.0]], [0, 1]).predict([[None, 2.0]]))"
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
@@ -35,4 +56,4 @@ bench: .venv/bench
 	touch $@
 
 clean:
-	rm -rf .venv site docs/gallery docs/reference/generated docs/reference/backreferences
+	rm -rf .venv .venv-oldest .venv-wheel site dist docs/gallery docs/reference/generated docs/reference/backreferences
