@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gapkernel import KernelRidge
+from gapkernel import SVC, KernelRidge
 from gapkernel.experiments import friedman_nemenyi
-from gapkernel.plots import BeeswarmDisplay, CriticalDifferenceDisplay, PatternDisplay, WaterfallDisplay
+from gapkernel.plots import BeeswarmDisplay, CriticalDifferenceDisplay, PatternDisplay, TiltDisplay, WaterfallDisplay
 from gapkernel.plots.drawing import as_svg, page_axes, spaced
 from gapkernel.plots.scores import Look, curve_figure
 
@@ -107,3 +107,19 @@ def test_a_waterfall_ends_at_the_answer_and_a_swarm_has_a_point_for_each_observe
     swarm = BeeswarmDisplay(shapley=whole.shapley).plot()
     assert sorted(len(points.get_offsets()) for points in swarm.ax_.collections[:4]) == [4, 5, 5, 5]
     assert "20%" in texts(swarm)
+
+
+def test_tilt_curves_pass_through_the_prediction_and_tip_at_the_dots():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 3))
+    model = KernelRidge(kernel="linear", alpha=0.1).fit(X, X[:, 0] - 2 * X[:, 1])
+    rows = np.array([[1.0, 1.0, 1.0], [np.nan, 0.5, np.nan]])
+    display = TiltDisplay.from_estimator(model, rows, row=1, n_shifts=7, tolerance=1.0)
+    assert_allclose(display.curves[:, 3], model.predict(rows)[1])
+    assert_allclose(np.diff(display.curves, 2), 0.0, atol=1e-9)  # straight lines
+    dots = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    assert_allclose([abs(dot.get_ydata()[0] - model.predict(rows)[1]) for dot in dots], 1.0, atol=1e-3)
+    assert len(dots) == 1  # the third column does nothing
+    assert "does not tip" in display.ax_.get_legend().get_texts()[1].get_text()
+    classes = SVC().fit(X, np.where(X[:, 0] > 0, "b", "a"))
+    assert TiltDisplay.from_estimator(classes, rows, row=1).ylabel.startswith("decision value of")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Schema, Table, read_table, read_weights
+from gapkernel.tables import Schema, Table, Tilt, read_table, read_weights
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
@@ -68,7 +69,25 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         -------
         rows : Rows
         """
-        return self._condition(self._read(X))
+        table = self._read(X)
+        rows = self._condition(replace(table, tilt=None))
+        return rows if table.tilt is None else self.tilted(rows, table.tilt)
+
+    def tilted(self, rows: Rows, tilt: Tilt) -> Rows:
+        """Laws of this density under an assumption about the gaps of a column.
+
+        Parameters
+        ----------
+        rows : Rows
+        tilt : Tilt
+            In the units of the table.
+
+        Returns
+        -------
+        rows : Rows
+            `UnsupportedLaws` if they are not Gaussian.
+        """
+        return rows.tilted(tilt.column, tilt.shift)
 
     @property
     def has_log_density(self) -> bool:

@@ -17,7 +17,7 @@ from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Table, read_weights
+from gapkernel.tables import Table, Tilt, read_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -84,6 +84,9 @@ class BestDensity(Density):
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row."""
         return self.best_density_.cell_nodes(self._read(X), column, n_nodes)
+
+    def tilted(self, rows: Rows, tilt: Tilt) -> Rows:
+        return self.best_density_.tilted(rows, tilt)
 
     @property
     def columns_(self) -> np.ndarray:

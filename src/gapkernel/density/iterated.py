@@ -48,7 +48,7 @@ class IteratedDensity(Density):
 
     def _read(self, X, *, reset: bool = False) -> Table:
         table = super()._read(X, reset=reset)
-        return Table(numbers_of(table, self), Schema.of_numbers(table.shape[1], table.schema.names))
+        return Table(numbers_of(table, self), Schema.of_numbers(table.shape[1], table.schema.names), table.tilt)
 
     @classmethod
     def _known(cls, **parameters):

@@ -14,7 +14,7 @@ from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Table
+from gapkernel.tables import Table, Tilt
 
 
 @dataclass(eq=False, repr=False)
@@ -82,6 +82,12 @@ class JointGaussian(Density):
             return np.arange(len(codes), dtype=np.float64), shares / shares.sum()
         nodes, weights = rows.cell_nodes(codes[0], n_nodes)
         return self._location[codes[0]] + self._scale[codes[0]] * nodes, weights
+
+    def tilted(self, rows: Rows, tilt: Tilt) -> Rows:
+        codes = np.flatnonzero(self.columns_ == tilt.column)
+        if self.schema_.one_hot[codes[0]]:
+            raise ValueError(f"Column {self.schema_.label(tilt.column)} holds categories, which cannot be tilted.")
+        return rows.tilted(codes[0], tilt.shift / self._scale[codes[0]])
 
     def _moments(self) -> Moments:
         return self.gaussian_.moments()

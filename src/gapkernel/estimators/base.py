@@ -15,6 +15,7 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
+from gapkernel.kernels.kinds import GAUSSIAN
 from gapkernel.kernels.missingness import Masked
 from gapkernel.rows import MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
@@ -111,6 +112,13 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     def table_of(self, X) -> Table:
         check_is_fitted(self, "density_")
         return read_table(self, X, reset=False, schema=self.density_.schema_)
+
+    @property
+    def gaussian_share(self) -> float:
+        """1 for Gaussian laws of the gaps, 0 for others."""
+        check_is_fitted(self, "density_")
+        nothing = Table(np.full((1, len(self.density_.schema_.levels)), np.nan), self.density_.schema_)
+        return float(self.density_.condition(nothing).kind in GAUSSIAN)
 
     def _laws(self, X) -> Rows:
         """The laws of new rows."""

@@ -91,3 +91,8 @@ class Inspectable(ABC):
     def averages_gaps(self) -> bool:
         """Whether the decision value (or latent mean, or value) of a row is its exact average over the row's law."""
         return False
+
+    @property
+    def gaussian_share(self) -> float:
+        """How much of the answers rests on Gaussian laws of the gaps, from 0 to 1."""
+        return 0.0

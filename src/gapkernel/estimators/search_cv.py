@@ -123,6 +123,11 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         return self._best.averages_gaps
 
     @property
+    def gaussian_share(self) -> float:
+        """As the best estimator."""
+        return self._best.gaussian_share
+
+    @property
     def n_iter_(self):
         """Iterations of the best estimator's solver."""
         return self._best.n_iter_

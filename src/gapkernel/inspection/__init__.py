@@ -4,6 +4,7 @@ from gapkernel.inspection.coverage import Coverage, coverage
 from gapkernel.inspection.gap_drift import Change, Changes, GapDrift, gap_drift
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.inspection.shapley import ShapleyValues, shapley
+from gapkernel.inspection.tipping_points import TippingPoints, tipping_points
 from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
 
 __all__ = [
@@ -13,10 +14,12 @@ __all__ = [
     "FriedmanNemenyi",
     "GapDrift",
     "ShapleyValues",
+    "TippingPoints",
     "ValueOfInformation",
     "coverage",
     "friedman_nemenyi",
     "gap_drift",
     "shapley",
+    "tipping_points",
     "value_of_information",
 ]

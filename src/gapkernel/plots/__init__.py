@@ -7,6 +7,7 @@ from gapkernel.plots.information import ValueOfInformationDisplay
 from gapkernel.plots.patterns import PatternDisplay
 from gapkernel.plots.ranks import CriticalDifferenceDisplay
 from gapkernel.plots.shapley import BeeswarmDisplay, WaterfallDisplay
+from gapkernel.plots.tilt import TiltDisplay
 
 __all__ = [
     "BeeswarmDisplay",
@@ -15,6 +16,7 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "PatternDisplay",
     "PredictionBandDisplay",
+    "TiltDisplay",
     "ValueOfInformationDisplay",
     "WaterfallDisplay",
 ]

@@ -149,6 +149,14 @@ class Rows(ABC):
         """The laws followed by columns of known ``values``, (n_rows, n_new)."""
         return self.dense.beside(values)
 
+    def tilted(self, column: int, shift: np.ndarray) -> Rows:
+        """The laws tilted by exp(delta x_column), so that the mean of that cell moves by ``shift`` (n_rows,).
+
+        N(m, S) becomes N(m + S delta, S): the other gaps of a row move with the cell as its law says. Rows that know
+        the cell stay as they are.
+        """
+        raise self._unsupported("cannot be tilted")
+
     def scale(self, factors) -> Rows:
         """The laws of the rows with every column multiplied by its factor."""
         raise self._unsupported("cannot be rescaled")

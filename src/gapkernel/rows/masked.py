@@ -79,6 +79,9 @@ class MaskedRows(Rows):
     def beside(self, values) -> MaskedRows:
         return MaskedRows(self.rows.beside(values), self.missing)
 
+    def tilted(self, column: int, shift: np.ndarray) -> MaskedRows:
+        return MaskedRows(self.rows.tilted(column, shift), self.missing)
+
     def scale(self, factors) -> MaskedRows:
         return MaskedRows(self.rows.scale(factors), self.missing)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,6 +60,15 @@ class PatternRows(Rows):
             if end > begin:
                 yield order[begin:end], *self._block(k)
             begin = end
+
+    def tilted(self, column: int, shift: np.ndarray) -> PatternRows:
+        means = np.array(self.means)
+        for members, columns, covariance in self.by_pattern():
+            (place,) = np.nonzero(columns == column)
+            if len(place) and covariance[place[0], place[0]] > 0:
+                slope = covariance[place[0]] / covariance[place[0], place[0]]  # S delta for a shift of 1
+                means[np.ix_(members, columns)] += np.outer(shift[members], slope)
+        return replace(self, means=means)  # type: ignore[type-var]
 
     @abstractmethod
     def _block(self, k: int) -> tuple[np.ndarray, np.ndarray]:

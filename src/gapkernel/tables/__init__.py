@@ -24,11 +24,12 @@ from gapkernel.tables.reading import (
     read_weight,
     read_weights,
 )
-from gapkernel.tables.table import Schema, Table
+from gapkernel.tables.table import Schema, Table, Tilt
 
 __all__ = [
     "Schema",
     "Table",
+    "Tilt",
     "fill_gaps",
     "floats_of",
     "gaps_of",

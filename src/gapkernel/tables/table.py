@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,6 +84,20 @@ class Schema:
         return Schema(tuple(self.levels[k] for k in columns), tuple(self.ordered[k] for k in columns), names)
 
 
+class Tilt(NamedTuple):
+    """An assumption about the gaps of a column: that values which are missing are higher or lower than the laws say.
+
+    Attributes
+    ----------
+    column : int
+    shift : ndarray of shape (n_rows,)
+        By how much the mean of the cell moves in each row, in the units of the column. Cells that were observed stay.
+    """
+
+    column: int
+    shift: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A checked table.
@@ -93,16 +108,20 @@ class Table:
         Numbers, or the codes 0, 1, ... of categories as floats; NaN in the gaps.
     schema : Schema
         What the columns hold.
+    tilt : Tilt or None
+        What is assumed about the gaps of one column; None is nothing.
     """
 
     values: np.ndarray
     schema: Schema
+    tilt: Tilt | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows) -> Table:
-        return Table(self.values[rows], self.schema)
+        tilt = None if self.tilt is None else Tilt(self.tilt.column, self.tilt.shift[rows])
+        return Table(self.values[rows], self.schema, tilt)
 
     def hide(self, mask: np.ndarray) -> Table:
         """The table with gaps where ``mask``, (n_rows, n_columns), is true as well."""

@@ -222,6 +222,12 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
 
+    @property
+    def gaussian_share(self) -> float:
+        """The weight of the members that have Gaussian laws for gaps; the others have other laws, or trees."""
+        check_is_fitted(self, "fitted_")
+        return float(sum(w for w, m in zip(self.weights_, self.fitted_, strict=True) if m.has_gaussian_laws))
+
     def table_of(self, X) -> Table:
         check_is_fitted(self, "fitted_")
         return read_table(self, X, reset=False, schema=self.schema_)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.standardise import standard_of
-from gapkernel.tables import Schema, Table
+from gapkernel.tables import Schema, Table, Tilt
 
 FEW_VALUES, MANY_VALUES = 3, 12
 """Whole numbers with this many different values may be codes of a category."""
@@ -73,7 +73,14 @@ class Preparation:
             if places is not None:
                 known = table.values[:, self.used[k]]
                 out[:, k] = [places.get(value, np.nan) for value in known.tolist()]
-        return Table(out, self.schema)
+        return Table(out, self.schema, self._tilt(table.tilt))
+
+    def _tilt(self, tilt: Tilt | None) -> Tilt | None:
+        """The same assumption about the prepared table; none about a column that is left out."""
+        if tilt is None or tilt.column not in self.used:
+            return None
+        place = int(np.flatnonzero(self.used == tilt.column)[0])
+        return Tilt(place, tilt.shift / self.scale[place])
 
 
 def code_columns(table: Table) -> np.ndarray:

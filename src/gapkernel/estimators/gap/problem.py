@@ -12,6 +12,7 @@ import numpy as np
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.views import View
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.tables import Table
 
 
@@ -110,8 +111,15 @@ class FittedMember:
     method: str
     to_probabilities: ToProbabilities | None
 
+    @property
+    def has_gaussian_laws(self) -> bool:
+        """Whether it has Gaussian laws for gaps; what is assumed about gaps does not reach other members."""
+        return isinstance(self.estimator, Inspectable) and self.estimator.gaussian_share == 1.0
+
     def answers(self, table: Table) -> np.ndarray:
         """Probabilities (n, n_classes), or values (n,)."""
+        if not self.has_gaussian_laws:
+            table = replace(table, tilt=None)
         raw = getattr(self.estimator, self.method)(self.view(table))
         return raw if self.to_probabilities is None else self.to_probabilities(as_scores(raw, self.method))
 

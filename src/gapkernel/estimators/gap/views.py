@@ -45,7 +45,7 @@ class GapsAsLevels(View):
         values = table.values.copy()
         for k in self.columns:
             values[np.isnan(values[:, k]), k] = len(self.schema.levels[k]) - 1
-        return Table(values, self.schema)
+        return replace(table, values=values, schema=self.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class WithoutOffsets(View):
         unknown = len(self.patterns)
         found = [places.get(mask.tobytes(), unknown) for mask in np.packbits(table.missing, axis=1)]
         values[:, self.columns] -= np.vstack([self.offsets, np.zeros(len(self.columns))])[found]
-        return Table(values, table.schema)
+        return replace(table, values=values)
 
 
 def gaps_as_levels(table: Table) -> GapsAsLevels | None:

@@ -1,0 +1,89 @@
+"""Predictions for a row as the laws of its gaps are tilted: how much do they rest on what is assumed of the gaps?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gapkernel.inspection.tipping_points import FARTHEST, TippingPoints, tilt_curves, tipping_points
+from gapkernel.plots.drawing import PALETTE, SOFT, Display
+
+
+@dataclass(kw_only=True, eq=False)
+class TiltDisplay(Display):
+    """The answer to a row against the shift of each of its missing cells, with the tipping points as dots.
+
+    A classifier's answer is the probability of the predicted class where it has one, else its decision value; a
+    regressor's is its prediction. Build it with `from_estimator`.
+
+    Parameters
+    ----------
+    curves : ndarray of shape (n_gaps, n_shifts)
+    shifts : ndarray of shape (n_shifts,)
+        In deviations of the columns.
+    columns : ndarray of shape (n_gaps,)
+        The missing cells.
+    points : TippingPoints
+        Of this row alone.
+    ylabel : str
+        What the curves show.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from gapkernel.plots import TiltDisplay
+    >>> display = TiltDisplay.from_estimator(model, X, row=3)  # doctest: +SKIP
+    """
+
+    curves: np.ndarray
+    shifts: np.ndarray
+    columns: np.ndarray
+    points: TippingPoints
+    ylabel: str
+
+    @classmethod
+    def from_estimator(cls, estimator, X, *, row=0, n_shifts=61, ax=None, **options) -> TiltDisplay:
+        """Plot the answer to a row against shifts of its missing cells.
+
+        Parameters
+        ----------
+        estimator, X
+            As in `gapkernel.inspection.tipping_points`.
+        row : int, default=0
+            Which row of ``X``.
+        n_shifts : int, default=61
+            Shifts from -3 to 3 deviations.
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+        **options
+            Further options of `gapkernel.inspection.tipping_points`.
+
+        Returns
+        -------
+        display : TiltDisplay
+        """
+        shifts = np.linspace(-FARTHEST, FARTHEST, n_shifts)
+        columns, curves, ylabel = tilt_curves(estimator, X, row, shifts)
+        points = tipping_points(estimator, estimator.table_of(X)[[row]], **options)
+        return cls(curves=curves, shifts=shifts, columns=columns, points=points, ylabel=ylabel).plot(ax=ax)
+
+    def _draw(self, ax) -> None:
+        for place, (column, curve) in enumerate(zip(self.columns, self.curves, strict=True)):
+            colour, name = PALETTE[place % len(PALETTE)], self.points.names[column]
+            tilt = self.points.tilt[0, column]
+            label = f"{name}: tips at {tilt:.2g}" if np.isfinite(tilt) else f"{name}: does not tip"
+            ax.plot(self.shifts, curve, color=colour, label=label)
+            if np.isfinite(tilt):
+                at = tilt * self.points.direction[0, column]
+                ax.plot(at, np.interp(at, self.shifts, curve), "o", color=colour)
+        ax.axvline(0.0, color=SOFT, linewidth=0.8, linestyle=":")
+        ax.set(xlabel="shift of the missing cell's law, in deviations of its column", ylabel=self.ylabel)
+        if len(self.columns):
+            ax.legend(frameon=False, fontsize=9)
+        for side in ("right", "top"):
+            ax.spines[side].set_visible(False)
