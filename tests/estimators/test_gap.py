@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
@@ -13,7 +14,7 @@ from sklearn.metrics import log_loss
 from strategies import punch
 
 import gapkernel as gk
-from gapkernel.estimators.gap import members
+from gapkernel.estimators.gap import base, members, process_member
 from gapkernel.estimators.gap.columns import code_columns, preparation
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
 from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
@@ -244,7 +245,7 @@ def test_many_ordered_levels_keep_their_order():
 
 
 def test_length_scales_of_columns_stay_with_many_rows(monkeypatch):
-    monkeypatch.setattr(members, "SEARCH_ROWS", 60)
+    monkeypatch.setattr(process_member, "SEARCH_ROWS", 60)
     random = np.random.default_rng(0)
     X = random.standard_normal((90, 3))
     for model, y in ((gk.GapRegressor, np.sin(3 * X[:, 0])), (gk.GapClassifier, (X[:, 0] > 0).astype(int))):
@@ -281,14 +282,59 @@ def test_of_two_classes_each_needs_two_rows():
         gk.GapClassifier().fit(X, y)
 
 
-def test_batches_are_refused_at_fit_and_answered(tmp_path):
+# --- many rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["batches", "dask"])
+@pytest.mark.parametrize("classes", [True, False])
+def test_parts_give_what_the_table_in_memory_gives(kind, classes, monkeypatch):
+    monkeypatch.setattr(members, "N_FEATURES", 64)
+    X, y = problem(n=80)
+    X = X.drop(columns="kind")
+    y = y if classes else X["b"].fillna(0.0).to_numpy()
+    model = gk.GapClassifier if classes else gk.GapRegressor
+    here = model(members=["fourier", "fourier, rbf"], random_state=0).fit(X, y)
+    if kind == "batches":
+        rows = [(X[:25], y[:25]), (X[25:], y[25:])]
+        there = model(random_state=0).fit(gk.batches(lambda: iter(rows)))
+    else:
+        frame = pytest.importorskip("dask.dataframe").from_pandas(X.assign(y=y), npartitions=2)
+        there = model(random_state=0).fit(frame.drop(columns="y"), frame["y"])
+    verb = "predict_proba" if classes else "predict"
+    assert_allclose(getattr(there, verb)(X), getattr(here, verb)(X), atol=1e-6)
+    assert_allclose(there.cv_score_, here.cv_score_, atol=1e-8)
+
+
+def test_parts_need_members_that_take_them(tmp_path):
     X, y = problem(n=60)
     X.to_parquet(tmp_path / "table.parquet")
     parts = gk.batches(tmp_path / "table.parquet", batch_size=25)
-    with pytest.raises(ValueError, match="use FourierClassifier"):
-        gk.GapClassifier().fit(parts)
+    with pytest.raises(ValueError, match=r"'genrbf' learns from a table in memory. For batches and dask"):
+        gk.GapClassifier(members=["genrbf"]).fit(gk.batches(lambda: iter([(X, y)])))
     model = gk.GapClassifier(members=["genrbf"], random_state=0).fit(X, y)
     assert_array_equal(model.predict_set(parts), model.predict_set(X))
+
+
+def test_many_rows_are_chosen_by_a_sample_and_learned_from_whole(monkeypatch):
+    monkeypatch.setattr(base, "MOST_ROWS", 100)
+    monkeypatch.setattr(members, "N_FEATURES", 64)
+    X, y = problem(n=150)
+    model = gk.GapClassifier(members=["fourier", "trees, small"], random_state=0).fit(X, y)
+    assert len(model.calibration_.scores) == 100
+    member = gk.GapClassifier(members=["fourier"], random_state=0).fit(X, y).fitted_[0]
+    prepared = model.preparation_(read_table(model, X, reset=False, schema=model.schema_))
+    whole = clone(member.estimator).fit(prepared, (y == "yes").astype(int))
+    assert_allclose(whole.predict_proba(prepared), member.estimator.predict_proba(prepared))
+
+
+def test_a_class_that_the_sample_lacks_is_named(monkeypatch):
+    monkeypatch.setattr(base, "MOST_ROWS", 40)
+    monkeypatch.setattr(base, "sample_rows", lambda n_rows, most, random: np.arange(most))
+    monkeypatch.setattr(members, "N_FEATURES", 64)
+    X, y = problem(n=80)
+    y[-1] = "once"
+    with pytest.raises(ValueError, match="Class 'once' is rare"):
+        gk.GapClassifier(members=["fourier"]).fit(gk.batches(lambda: iter([(X, y)])))
 
 
 def test_members_without_a_seed_get_one():
@@ -304,6 +350,82 @@ def test_a_class_with_one_row_is_no_obstacle():
     y[0] = "once"
     model = gk.GapClassifier(members=["process", "genrbf", "trees, small"], random_state=0).fit(X, y)
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+# --- a fit is whole, and its options mean what they say -------------------------------------------
+
+
+def test_a_fit_that_fails_changes_nothing():
+    X, y = problem(n=60)
+    model = gk.GapClassifier(members=["genrbf"], random_state=0).fit(X, y)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X.drop(columns="a"), np.zeros(60))
+    with pytest.raises(ValueError, match="tests every row once"):
+        model.set_params(cv=[([0], [1])]).fit(X.to_numpy()[:, :2].astype(float), y)
+    assert vars(model) == before | {"cv": model.cv}
+
+
+class Recorded(DummyClassifier):
+    """Remembers the classes that it was given."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.given_ = y
+        return super().fit(X, y, sample_weight)
+
+
+def test_members_of_ones_own_see_the_classes():
+    X, y = problem(n=60)
+    model = gk.GapClassifier(members=[Recorded(strategy="prior")], random_state=0).fit(X, y)
+    assert_array_equal(model.fitted_[0].estimator.model_.given_, y)
+
+
+def test_threads_are_a_matter_of_time_and_the_bar_of_taste(monkeypatch):
+    X, y = problem(n=40)
+    bars = []
+    monkeypatch.setattr(base, "tracked", lambda items, *_: bars.append(gk.get_config().progress) or items)
+    one, two = (
+        gk.GapClassifier(members=["genrbf"], random_state=0, n_jobs=n, verbose=v).fit(X, y).predict_proba(X)
+        for n, v in ((1, False), (2, True))
+    )
+    assert_array_equal(one, two)
+    assert bars == [False, True]
+
+
+def odd_tables():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 3))
+    y = np.tile([0, 1], 20)
+    yield "a column of names", pd.DataFrame({"id": [f"r{k}" for k in range(40)], "x": X[:, 0]}), y
+    yield "constant and empty columns", np.column_stack([X, np.ones(40), np.full(40, np.nan)]), y
+    yield "a row without a value", np.vstack([np.full((1, 3), np.nan), X[1:]]), y
+    yield "a class in few folds", X, np.where(np.arange(40) < 2, 1, 0)
+    yield "a level in one row", pd.DataFrame({"k": ["u"] + ["v", "w", "x"] * 13, "x": X[:, 0]}), y
+    yield "two values", X.round(0).clip(0, 1), y
+    yield "huge numbers", 1e100 * X, y
+    yield "one column", X[:, :1], y
+
+
+@pytest.mark.parametrize(("X", "y"), [pytest.param(X, y, id=name) for name, X, y in odd_tables()])
+def test_odd_tables_work(X, y):
+    few = ["process", "linear", "genrbf, indicator"]
+    model = gk.GapClassifier(members=few, random_state=0).fit(X, y)
+    chances = model.predict_proba(X)
+    assert np.isfinite(chances).all()
+    assert_allclose(chances.sum(axis=1), 1.0)
+    assert np.isfinite(gk.GapRegressor(members=few, random_state=0).fit(X, y).predict_interval(X, 0.5)).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones((30, 2)), "No column of X can be learned from: each is empty, constant or an identifier"),
+        (np.full((30, 2), np.nan), "No column of X can be learned from"),
+    ],
+)
+def test_tables_without_anything_to_learn_say_so(X, message):
+    with pytest.raises(ValueError, match=message):
+        gk.GapClassifier().fit(X, np.tile([0, 1], 15))
 
 
 # --- the pieces -----------------------------------------------------------------------------------

@@ -7,47 +7,50 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
+import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import GapCountCalibration
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
-from gapkernel.estimators.gap.combination import ToProbabilities
-from gapkernel.estimators.gap.members import (
-    LEAST_GAIN,
-    EstimatorMember,
-    FourierMember,
-    KernelMember,
-    ProcessMember,
-    process_evidence,
-)
-from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried
+from gapkernel.estimators.gap.combination import ToProbabilities, log_loss
+from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
+from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
+from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
+from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
-from gapkernel.estimators.search import check_partition, check_splits
-from gapkernel.tables import Table, read_table
+from gapkernel.estimators.sampled_density import sample_rows
+from gapkernel.estimators.search import check_partition, check_splits, weights_for
+from gapkernel.tables import Table, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
-from gapkernel.tables.takes_gaps import TakesGaps
+from gapkernel.tables.table_in_parts import MappedTable
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 MEMBERS: dict[str, Member] = {
     member.name: member
     for member in (
         ProcessMember("process"),
         ProcessMember("process, shrunk", shrunk=True),
+        ProcessMember("process, offsets", offsets=True),
+        ProcessMember("process, shrunk, offsets", shrunk=True, offsets=True),
         KernelMember("genrbf", "genrbf"),
         KernelMember("ehk", "ehk"),
         KernelMember("rbf", "rbf"),
+        KernelMember("linear", "linear"),
         KernelMember("genrbf, indicator", "genrbf", indicator=True),
         KernelMember("ehk, indicator", "ehk", indicator=True),
         KernelMember("rbf, indicator", "rbf", indicator=True),
@@ -55,12 +58,16 @@ MEMBERS: dict[str, Member] = {
         KernelMember("ehk, levels", "ehk", view="levels"),
         KernelMember("genrbf, offsets", "genrbf", view="offsets"),
         KernelMember("rbf, offsets", "rbf", view="offsets"),
+        KernelMember("linear, offsets", "linear", view="offsets"),
     )
 }
 """The members by name, in the order in which they are tried."""
 
 LARGE = (FourierMember("fourier"), FourierMember("fourier, rbf", "rbf"))
 """The members for more than ``n_exact`` rows, beside the trees."""
+
+MOST_ROWS = 20_000
+"""Rows by which members are chosen, weighted and calibrated; those that are used then learn from all rows."""
 
 
 class MemberRow(NamedTuple):
@@ -115,6 +122,8 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     n_exact: int = 2000
     time_limit: float | None = None
     categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    verbose: bool | int = False
     random_state: Any = None
     calibration_: Any = field(init=False)
 
@@ -126,44 +135,88 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def _fit(self, table: Table, y: np.ndarray, weight: np.ndarray | None, labels=None, units=(0.0, 1.0)) -> Self:
-        """Fit to checked data: ``y`` holds the places of the classes, or standardised numbers."""
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        """Try the members, combine them, and fit those that are used to all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
+            NaN, None and pd.NA mark a gap. Of a dask collection and of batches a sample is held in memory, by which
+            the members are chosen.
+        y : array-like of shape (n_samples,)
+            None for `batches`, which contain y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for. A weight of zero leaves a row out.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
+        with config_context(n_threads=threads, progress=bool(self.verbose) or get_config().progress):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight) -> Self:
         began, seed = time.monotonic(), int(check_random_state(self.random_state).randint(2**31 - 1))
-        members, splits = self._members_of(len(table)), self._splits(table, y, seed)
-        by_evidence = any(isinstance(member, ProcessMember) for member in members)
+        reader = clone(self)  # so that a fit that fails leaves no trace
+        parts = None if isinstance(X, np.memmap) else parts_of(X, y, sample_weight)
+        if parts is not None:
+            rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
+            X, y, sample_weight = parts.take(rows)
+        table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
+        table, y, weight = left_in(table, y, read_weight(sample_weight, table))
+        targets = self._targets(y, weight)
+        table, y, weight = left_in(table, *targets(y, weight))
+        unit = 1.0 if weight is None else weight.mean()  # only ratios of weights count
+        weight = None if weight is None else weight / unit
+        members = self._members_of(len(table) if parts is None else parts.n_rows, parts is not None)
+        some: Any = slice(None)
+        if self._samples(len(table), members):
+            some = drawn_rows(y, MOST_ROWS, seed, 2 if is_classifier(self) else 0)
+        chosen_by = table[some], y[some], None if weight is None else weight[some]
         with threadpool_limits(1), _quietly():  # members run side by side; the number of threads changes no result
-            preparation, problem = _problem(table, y, weight, splits, seed, labels, units, by_evidence)
+            preparation, problem = self._problem(*chosen_by, targets, seed, members)
+            if parts is not None:
+                prepared = PreparedParts(reader, table.schema, preparation, targets, unit)
+                problem = replace(problem, everything=(MappedTable(parts, prepared), None, None))
+            elif len(problem.y) < len(y):
+                problem = replace(problem, everything=(preparation(table), y, weight))
             tried = self._tried(members, problem, began)
             weights = self._weights([outcome.answers for outcome in tried], problem)
             fitted = [_fitted(tried[k], problem) for k in np.flatnonzero(weights)]
         combined = np.tensordot(weights, [outcome.answers for outcome in tried], axes=1)
         score = self._score(combined, problem)
-        calibration = self._calibrated(combined, table.missing, problem)
+        calibration = self._calibrated(combined, chosen_by[0].missing, problem)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
         self.calibration_, self.training_summary_ = calibration, TrainingSummary.of(table)
-        rows = [
-            MemberRow(outcome.found.name, outcome.found.settings, outcome.score, float(share), outcome.seconds)
-            for outcome, share in zip(tried, weights, strict=True)
-        ]
-        self.members_ = Members(sorted(rows, key=lambda row: -row.score))
-        return self
+        self.members_ = _listed(tried, weights)
+        copy_columns(reader, self)
+        return self._keep(targets)
 
-    def _refuse_parts(self, X, instead: str) -> None:
-        if parts_of(X) is not None and not isinstance(X, np.memmap):
-            raise ValueError(
-                f"{type(self).__name__} learns from a table in memory. For batches and dask collections use {instead}, "
-                f"or fit a sample of the rows: predict answers batches and dask collections."
-            )
+    def _samples(self, n_rows: int, members: list[Member]) -> bool:
+        """Whether members are chosen by a sample of the rows."""
+        in_time = all(member.takes_many_rows for member in members)
+        return n_rows > MOST_ROWS and in_time and isinstance(self.cv, Integral)
 
-    def _members_of(self, n_rows: int) -> list[Member]:
+    def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""
         if isinstance(self.members, str):
-            kernels = MEMBERS.values() if n_rows <= self.n_exact else LARGE
-            return [*kernels, *(EstimatorMember(name, trees) for name, trees in self._trees.items())]
+            kernels = MEMBERS.values() if n_rows <= self.n_exact and not in_parts else LARGE
+            trees = () if in_parts else self._trees.items()
+            return [*kernels, *(EstimatorMember(name, estimator) for name, estimator in trees)]
         if not self.members:
             raise ValueError("members is empty: name at least one, or use members='auto'.")
-        return [self._member(given) for given in self.members]
+        members = [self._member(given) for given in self.members]
+        for member in members:
+            if in_parts and not member.takes_parts:
+                names = ", ".join(repr(member.name) for member in LARGE)
+                raise ValueError(
+                    f"members: {member.name!r} learns from a table in memory. For batches and dask collections name "
+                    f"{names}, or use members='auto'."
+                )
+        return members
 
     def _member(self, given) -> Member:
         known = MEMBERS | {member.name: member for member in LARGE}
@@ -178,6 +231,26 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             kind = "classifier" if is_classifier(self) else "regressor"
             raise ValueError(f"members: {given!r} is neither the name of a member nor a {kind}.")
         return EstimatorMember(type(given).__name__, given)
+
+    def _problem(
+        self, table: Table, y, weight, targets: Targets, seed: int, members: list[Member]
+    ) -> tuple[Preparation, Problem]:
+        """The table in the coding of whole numbers that explains ``y`` better by evidence: numbers, or categories."""
+        splits, labels = self._splits(table, y, seed), targets.labels
+        n_classes = 0 if labels is None else len(labels)
+
+        def made(codes):
+            prepare = preparation(table, codes)
+            prepared = prepare(table)
+            found = {"plain": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
+            views: dict[str, View] = {name: view for name, view in found.items() if view is not None}
+            return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, targets.units)
+
+        plain, codes = made(np.zeros(table.shape[1], bool)), code_columns(table)
+        if not codes.any() or not any(isinstance(member, ProcessMember) for member in members):
+            return plain
+        coded = made(codes)
+        return coded if process_evidence(coded[1]) > process_evidence(plain[1]) + LEAST_GAIN else plain
 
     def _splits(self, table: Table, y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that all members share."""
@@ -233,17 +306,42 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         return read_table(self, X, reset=False, schema=self.schema_)
 
     @property
-    @abstractmethod
     def _trees(self) -> dict[str, Any]:
         """Trees to try beside the kernels, by name."""
+        from sklearn import ensemble  # slow to import
+
+        kind = "Classifier" if is_classifier(self) else "Regressor"
+        boosting = getattr(ensemble, f"HistGradientBoosting{kind}")
+        return {
+            "trees": boosting(random_state=0),
+            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
+        }
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """scikit-learn's options for checking the targets."""
+        return {}
+
+    @abstractmethod
+    def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
+        """How targets become those that members learn from."""
+
+    @abstractmethod
+    def _keep(self, targets: Targets) -> Self:
+        """Keep what is known of the targets."""
 
     @abstractmethod
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, Any]:
         """Out-of-fold probabilities or values from a member's raw answers, and the map to probabilities."""
 
-    @abstractmethod
     def _score(self, answers: np.ndarray, problem: Problem) -> float:
         """The score of out-of-fold answers; the higher the better."""
+        if problem.n_classes and self.scoring == "log_loss":
+            return -log_loss(answers, problem.y, problem.weight)
+        told = problem.told(answers)
+        scorer = check_scoring(told, self.scoring)
+        weights = weights_for(scorer, problem.weight)
+        return float(scorer(told, problem.table.values, problem.truth, **weights))
 
     @abstractmethod
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
@@ -254,38 +352,17 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         """What out-of-fold answers say about the errors to expect."""
 
 
-def _problem(table, y, weight, splits, seed, labels, units, by_evidence) -> tuple[Preparation, Problem]:
-    """The table in the coding that explains ``y`` better: whole numbers as numbers, or, by evidence, as categories."""
-
-    n_classes = 0 if labels is None else len(labels)
-
-    def made(codes):
-        prepare = preparation(table, codes)
-        prepared = prepare(table)
-        found = {"plain": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
-        views: dict[str, View] = {name: view for name, view in found.items() if view is not None}
-        return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, units)
-
-    plain, codes = made(np.zeros(table.shape[1], bool)), code_columns(table)
-    if not (codes.any() and by_evidence):
-        return plain
-    coded = made(codes)
-    return coded if process_evidence(coded[1]) > process_evidence(plain[1]) + LEAST_GAIN else plain
-
-
-def left_in(table: Table, y: np.ndarray, weight: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
-    """The rows of positive weight."""
-    if weight is None:
-        return table, y, None
-    kept = np.flatnonzero(weight)
-    if not len(kept):
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-    return table[kept], y[kept], weight[kept] / weight[kept].mean()  # only their ratios count
-
-
 def _fitted(outcome: Outcome, problem: Problem) -> FittedMember:
     found = outcome.found
     return FittedMember(problem.views[found.view], found.fit(), found.method, outcome.to_probabilities)
+
+
+def _listed(tried: list[Outcome], weights: np.ndarray) -> Members:
+    rows = [
+        MemberRow(outcome.found.name, outcome.found.settings, outcome.score, float(share), outcome.seconds)
+        for outcome, share in zip(tried, weights, strict=True)
+    ]
+    return Members(sorted(rows, key=lambda row: -row.score))
 
 
 @contextmanager

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
-from gapkernel.estimators.class_weights import class_weighted
-from gapkernel.estimators.gap.base import GapEstimator, left_in
+from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import (
     SMALLEST,
     ToProbabilities,
     combined_weights,
-    log_loss,
     mixture_weights,
     sigmoid,
     tempered,
 )
 from gapkernel.estimators.gap.problem import Problem, as_scores
-from gapkernel.estimators.search import weights_for
-from gapkernel.tables import read_classes, read_labelled, read_weight
+from gapkernel.estimators.gap.targets import Targets, targets_of_classes
+from gapkernel.tables import read_classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -58,6 +55,10 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
+    n_jobs : int, default=None
+        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show a progress bar of the members.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of everything drawn. None draws anew in each fit.
 
@@ -106,37 +107,19 @@ class GapClassifier(ClassifierMixin, GapEstimator):
     scoring: str | Callable = "log_loss"
     class_weight: dict | str | None = None
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
-        """Try the members, combine them, and fit those that are used to all rows.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for. A weight of zero leaves a row out.
-
-        Returns
-        -------
-        self : GapClassifier
-        """
-        self._validate_params()
-        self._refuse_parts(X, "FourierClassifier")
-        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
-        table, y, weight = left_in(table, y, read_weight(sample_weight, table))
-        classes, codes = read_classes(y)
+    def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
+        labels, codes = read_classes(y)
         counts = np.bincount(codes)
-        if len(classes) == 2 and counts.min() < 2:
-            rare = classes.tolist()[counts.argmin()]
+        if len(labels) == 2 and counts.min() < 2:
+            rare = labels.tolist()[counts.argmin()]
             raise ValueError(
                 f"Class {rare!r} has 1 row. GapClassifier leaves rows out in turn, so of two classes each needs 2 rows "
                 f"or more."
             )
-        if self.class_weight is not None:
-            table, codes, weight = left_in(table, codes, class_weighted(self.class_weight, y, weight))
-        self._fit(table, codes, weight, labels=classes)
-        self.classes_ = classes
+        return targets_of_classes(labels, y, self.class_weight)
+
+    def _keep(self, targets: Targets) -> Self:
+        self.classes_ = np.asarray(targets.labels)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -189,26 +172,10 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         highest = self.calibration_.half_widths(self.gaps(X), coverage)
         return 1.0 - self._average(X) <= highest[:, None]
 
-    @property
-    def _trees(self) -> dict[str, Any]:
-        from sklearn.ensemble import HistGradientBoostingClassifier as boosting  # slow to import
-
-        return {
-            "trees": boosting(random_state=0),
-            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
-        }
-
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, ToProbabilities]:
         scores = as_scores(raw, method)
         fitted = (tempered if method == "predict_proba" else sigmoid)(scores, problem.y, problem.weight)
         return fitted(scores), fitted
-
-    def _score(self, answers: np.ndarray, problem: Problem) -> float:
-        if self.scoring == "log_loss":
-            return -log_loss(answers, problem.y, problem.weight)
-        labels = problem.labels[problem.y]  # type: ignore[index]
-        scorer, told = check_scoring(Told(), self.scoring), Told(problem.labels, answers)
-        return float(scorer(told, problem.table.values, labels, **weights_for(scorer, problem.weight)))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
         chances = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
@@ -217,24 +184,3 @@ class GapClassifier(ClassifierMixin, GapEstimator):
 
     def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
         return GapCountCalibration(missing.sum(axis=1), 1.0 - answers[np.arange(len(answers)), problem.y])
-
-
-class Told(ClassifierMixin, BaseEstimator):
-    """A classifier that knows its answers, for scorers."""
-
-    def __init__(self, classes=None, probabilities=None):
-        self.classes = classes
-        self.probabilities = probabilities
-
-    @property
-    def classes_(self) -> np.ndarray:
-        return self.classes
-
-    def fit(self, X, y) -> Told:
-        return self
-
-    def predict(self, X) -> np.ndarray:
-        return self.classes[self.probabilities.argmax(axis=1)]
-
-    def predict_proba(self, X) -> np.ndarray:
-        return self.probabilities

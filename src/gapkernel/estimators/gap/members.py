@@ -1,20 +1,17 @@
-"""The members that are tried: kernels with grids of settings, processes by their evidence, and any other estimator."""
+"""The members with grids of settings on kernels, on random features, and any other estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.validation import has_fit_parameter
 
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
-from gapkernel.estimators.gap.problem import Member, Problem, Tried
-from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
+from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, all_scores, weighted
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.search import Search
 from gapkernel.estimators.svm import SVC
@@ -22,6 +19,10 @@ from gapkernel.kernels import HeterogeneousKernel, Missingness
 from gapkernel.tables import Table
 
 PENALTIES, RIDGES = (0.1, 1.0, 10.0, 100.0), (0.001, 0.01, 0.1, 1.0, 10.0)
+LINEAR_PENALTIES, LINEAR_RIDGES = (0.001, 0.01, 0.1, 1.0), (1.0, 10.0, 100.0, 1000.0)
+"""Cs of support vector machines and alphas of ridge regression; the linear kernel of d standardised columns is d large.
+"""
+
 WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 """gamma as a multiple of one over the number of columns, which are standardised."""
 
@@ -33,16 +34,7 @@ N_FEATURES = 1024
 """Random features for tables with many rows."""
 
 SEARCH_ROWS = 1000
-"""Rows from which the hyperparameters of a process are found; more change them little and cost much."""
-
-LEAST_GAIN = 1.0
-"""Log evidence that a change to the plain process has to gain."""
-
-MANY_CLASSES = 4
-"""Classes up to which a process has length scales for each column: one process for each class takes its time."""
-
-Score = Callable[[np.ndarray, str, Problem], float]
-"""From the raw answers to a problem, and the method that gave them, to a score; the higher the better."""
+"""Rows from which the width of random features is found; more change it little and cost much."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class KernelMember(Member):
     ----------
     name : str
     kernel : str
-        "genrbf", "rbf" or "ehk".
+        "genrbf", "rbf", "ehk" or "linear".
     view : str
     indicator : bool
         Whether a kernel on the gaps is tried, in several widths, as a factor and as a summand.
@@ -69,16 +61,18 @@ class KernelMember(Member):
         return self.view in problem.views and (not needs_gaps or bool(problem.table.missing.any()))
 
     def tried(self, problem: Problem, score: Score) -> Tried:
-        table = problem.seen(self.view)
+        search = _search(problem, self.view)
         penalty, method = ("C", "decision_function") if problem.n_classes else ("alpha", "predict")
-        estimator = SVC(tol=1e-3) if problem.n_classes else KernelRidge()
-        search = Search(estimator, table, problem.y, problem.splits, sample_weight=problem.weight)
-        values = PENALTIES if problem.n_classes else RIDGES
-        grid: dict[str, list] = {penalty: list(values)}
+        values: tuple[float, ...]
+        if self.kernel == "linear":
+            values = LINEAR_PENALTIES if problem.n_classes else LINEAR_RIDGES
+        else:
+            values = PENALTIES if problem.n_classes else RIDGES
+        grid: dict[str, list] = {penalty: list(values), "kernel": [self.kernel]}
         if self.kernel == "ehk":
             grid["kernel"] = [HeterogeneousKernel(alpha) for alpha in ALPHAS]
-        else:
-            grid |= {"kernel": [self.kernel], "gamma": [width / table.shape[1] for width in WIDTHS]}
+        elif self.kernel != "linear":
+            grid["gamma"] = [width / problem.table.shape[1] for width in WIDTHS]
         candidates = [{**one, "indicator": False} for one in ParameterGrid(grid)]
         best, raw = _best(search, candidates, method, score, problem)
         if self.indicator:  # the widths of the gaps' kernel at the best width of the other one
@@ -87,6 +81,15 @@ class KernelMember(Member):
             candidates = [{**best, penalty: value, "indicator": gap} for gap in gaps for value in around]
             best, raw = _best(search, candidates, method, score, problem)
         return Tried(self.name, best, raw, self.view, method, partial(search.fit, best))
+
+
+def _search(problem: Problem, view: str) -> Search:
+    """The search on a view, which all kernels share, and with it the densities of the folds."""
+    if ("search", view) not in problem.found:
+        estimator = SVC(tol=1e-3) if problem.n_classes else KernelRidge()
+        search = Search(estimator, problem.seen(view), problem.y, problem.splits, sample_weight=problem.weight)
+        problem.found["search", view] = search
+    return problem.found["search", view]
 
 
 def _best(
@@ -105,103 +108,6 @@ def _best(
 
 
 @dataclass(frozen=True)
-class ProcessMember(Member):
-    """A Gaussian process; the view of the table and whether gaps count are chosen by its evidence.
-
-    Attributes
-    ----------
-    name : str
-    shrunk : bool
-        Whether every column has a length scale of its own, shrunk to a common one.
-    """
-
-    name: str
-    shrunk: bool = False
-
-    def suits(self, problem: Problem) -> bool:
-        return not self.shrunk or (problem.n_classes <= MANY_CLASSES and problem.table.shape[1] > 1)
-
-    def tried(self, problem: Problem, score: Score) -> Tried:
-        view, estimator = process_choice(problem)
-        table = problem.seen(view)
-        if self.shrunk:
-            estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
-        if len(table) > SEARCH_ROWS:
-            estimator = _settled(estimator, _sampled(problem, table, estimator))
-
-        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
-            return clone(estimator).fit(table, y, **_weighted(estimator, weight))
-
-        def answers(table, y, weight, new):
-            model = fitted(table, y, weight)
-            if problem.n_classes:
-                return all_classes(model, model.predict_proba(new), problem.n_classes)
-            return model.predict(new)
-
-        raw = problem.out_of_fold(table, answers)
-        scales = "shrunk" if self.shrunk else "common"
-        settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
-        method = "predict_proba" if problem.n_classes else "predict"
-        return Tried(self.name, settings, raw, view, method, partial(fitted, table, problem.y, problem.weight))
-
-
-def process_choice(problem: Problem) -> tuple[str, Any]:
-    """The view and the process, one length scale for all columns, with the highest evidence; found once.
-
-    A change to the plain process has to gain more than `LEAST_GAIN`.
-    """
-    if "process" not in problem.found:
-        kind = GaussianProcessClassifier(prior="share") if problem.n_classes else GaussianProcessRegressor()
-        best = _tried_process(problem, "plain", kind)
-        for view in problem.views:
-            if view != "plain":
-                best = max(best, _tried_process(problem, view, best[2], LEAST_GAIN), key=lambda found: found[0])
-        if problem.table.missing.any():
-            for gamma in GAP_WIDTHS:
-                other = clone(best[2]).set_params(indicator=Missingness(gamma))
-                best = max(best, _tried_process(problem, best[1], other, LEAST_GAIN), key=lambda found: found[0])
-        problem.found["process"] = best
-    return problem.found["process"][1:]
-
-
-def process_evidence(problem: Problem) -> float:
-    """The log evidence of that process."""
-    process_choice(problem)
-    return problem.found["process"][0]
-
-
-def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0) -> tuple[float, str, Any]:
-    """The evidence less a handicap, the view, and the process with the hyperparameters that were found as its start."""
-    model = _sampled(problem, problem.seen(view), estimator)
-    start = {"constant_value": _middle(model.constant_value_), "length_scale": _middle(model.length_scale_)}
-    if not problem.n_classes:
-        start["noise_level"] = model.noise_level_
-    return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
-
-
-def _sampled(problem: Problem, table: Table, estimator):
-    """The estimator fitted to at most `SEARCH_ROWS` rows, drawn once."""
-    rows = problem.some_rows(SEARCH_ROWS)
-    weight = None if problem.weight is None else problem.weight[rows]
-    return clone(estimator).fit(table[rows], problem.y[rows], **_weighted(estimator, weight))
-
-
-def _settled(estimator, model):
-    """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
-    found = {"constant_value": _middle(model.constant_value_), "length_scale": model.length_scale_}
-    if is_classifier(estimator):
-        found["length_scale"] = _middle(model.length_scale_, axis=0)  # over the processes of several classes
-    else:
-        found["noise_level"] = model.noise_level_
-    return clone(estimator).set_params(**found, gamma="scale", optimizer=None)
-
-
-def _middle(values, axis=None):
-    """The geometric mean, over the processes of several classes."""
-    return np.exp(np.mean(np.log(values), axis=axis))
-
-
-@dataclass(frozen=True)
 class FourierMember(Member):
     """Logistic or ridge regression on random Fourier features: for any number of rows.
 
@@ -214,6 +120,8 @@ class FourierMember(Member):
 
     name: str
     kernel: str = "genrbf"
+    takes_many_rows: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
 
     def suits(self, problem: Problem) -> bool:
         return self.kernel == "genrbf" or bool(problem.table.missing.any())
@@ -224,7 +132,7 @@ class FourierMember(Member):
         kind.set_params(kernel=self.kernel, n_components=N_FEATURES, random_state=problem.seed)
 
         def answers(estimator, table, y, weight, new):
-            model = clone(estimator).fit(table, y, **_weighted(estimator, weight))
+            model = clone(estimator).fit(table, y, **weighted(estimator, weight))
             raw = getattr(model, method)(new)
             return all_classes(model, raw, problem.n_classes) if problem.n_classes else raw
 
@@ -235,7 +143,7 @@ class FourierMember(Member):
         best = widths[int(np.argmax(scores))]
         estimator = clone(kind).set_params(**best)
         raw = problem.out_of_fold(problem.table, partial(answers, estimator))
-        fit = partial(estimator.fit, problem.table, problem.y, **_weighted(estimator, problem.weight))
+        fit = partial(estimator.fit, *problem.all_rows)
         return Tried(self.name, {**best, "kernel": self.kernel}, raw, "plain", method, fit)
 
 
@@ -251,6 +159,7 @@ class EstimatorMember(Member):
 
     name: str
     estimator: Any
+    takes_many_rows: ClassVar[bool] = True
 
     def tried(self, problem: Problem, score: Score) -> Tried:
         seeded = clone(self.estimator)
@@ -258,7 +167,7 @@ class EstimatorMember(Member):
         seeded.set_params(**unset)
 
         def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None) -> OnCodes:
-            return OnCodes(seeded).fit(table, y, weight)
+            return OnCodes(seeded, problem.labels).fit(table, y, weight)
 
         def answers(table, y, weight, new):
             model = fitted(table, y, weight)
@@ -271,7 +180,7 @@ class EstimatorMember(Member):
         if problem.n_classes and not hasattr(self.estimator, "predict_proba"):
             method = "decision_function"
         raw = problem.out_of_fold(problem.table, answers)
-        return Tried(self.name, {}, raw, "plain", method, partial(fitted, problem.table, problem.y, problem.weight))
+        return Tried(self.name, {}, raw, "plain", method, partial(fitted, *problem.all_rows))
 
 
 class OnCodes(BaseEstimator):
@@ -280,23 +189,27 @@ class OnCodes(BaseEstimator):
     Parameters
     ----------
     estimator : estimator
+    labels : ndarray, default=None
+        The classes, which the estimator is given in place of their places; None for numbers.
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, labels=None):
         self.estimator = estimator
+        self.labels = labels
 
     def fit(self, table: Table, y, weight=None) -> OnCodes:
         """Fit a clone of the estimator."""
         codes = table.one_hot()
         self.empty_ = np.isnan(codes).all(axis=0)
         self.model_ = clone(self.estimator)
-        self.model_.fit(np.where(self.empty_, 0.0, codes), y, **_weighted(self.model_, weight))
+        targets = y if self.labels is None else self.labels[y]
+        self.model_.fit(np.where(self.empty_, 0.0, codes), targets, **weighted(self.model_, weight))
         return self
 
     @property
     def classes_(self) -> np.ndarray:
-        """The classes that the estimator has seen."""
-        return self.model_.classes_
+        """The places of the classes that the estimator has seen."""
+        return np.searchsorted(self.labels, self.model_.classes_)
 
     def predict(self, table: Table) -> np.ndarray:
         """Values of new rows."""
@@ -314,29 +227,5 @@ class OnCodes(BaseEstimator):
         return np.where(self.empty_, 0.0, table.one_hot())
 
 
-def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:
-    """Probabilities with a column for each class, 0 for those that the model has not seen."""
-    if probabilities.shape[1] == n_classes:
-        return probabilities
-    out = np.zeros((len(probabilities), n_classes))
-    out[:, model.classes_] = probabilities
-    return out
-
-
-def all_scores(model, scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Decision values with a column for each class of more than two; a class that the model has not seen is last."""
-    if n_classes <= 2 or scores.shape[1:] == (n_classes,):
-        return scores
-    seen = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-    out = np.repeat(seen.min(axis=1, keepdims=True) - 1.0, n_classes, axis=1)
-    out[:, model.classes_] = seen
-    return out
-
-
 def _is_seed(name: str) -> bool:
     return name.rpartition("__")[2] == "random_state"
-
-
-def _weighted(estimator, weight: np.ndarray | None) -> dict[str, Any]:
-    """Weights for an estimator that takes them."""
-    return {} if weight is None or not has_fit_parameter(estimator, "sample_weight") else {"sample_weight": weight}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities
@@ -39,6 +41,8 @@ class Problem:
         Mean and deviation of the numbers.
     found : dict
         What one member has found out that others use.
+    everything : tuple or None
+        Prepared table, targets and weights of all rows, if those of the problem are a sample of them.
     """
 
     views: dict[str, View]
@@ -50,21 +54,30 @@ class Problem:
     seed: int
     labels: np.ndarray | None = None
     units: tuple[float, float] = (0.0, 1.0)
-    found: dict[str, Any] = field(default_factory=dict)
+    found: dict[Any, Any] = field(default_factory=dict)
+    everything: tuple[Any, Any, Any] | None = None
+
+    @property
+    def all_rows(self) -> tuple[Any, Any, Any]:
+        """Table, targets and weights that the members which are used learn from."""
+        return self.everything or (self.table, self.y, self.weight)
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The targets as the user gave them."""
+        return self.units[0] + self.units[1] * self.y if self.labels is None else self.labels[self.y]
+
+    def told(self, answers: np.ndarray) -> Told:
+        """An estimator that gives these answers, in the user's units."""
+        return Told(self.units[0] + self.units[1] * answers if self.labels is None else answers, self.labels)
 
     def seen(self, view: str) -> Table:
         """The table in a view."""
         return self.views[view](self.table)
 
     def some_rows(self, most: int) -> np.ndarray:
-        """The places of at most so many rows, drawn at random but for classes with a single row, in their order."""
-        if len(self.y) <= most:
-            return np.arange(len(self.y))
-        order = np.random.RandomState(self.seed).permutation(len(self.y))
-        if self.n_classes:  # the first row of each class, then the others
-            first = order[np.unique(self.y[order], return_index=True)[1]]
-            order = np.concatenate([first, order[~np.isin(order, first)]])
-        return np.sort(order[:most])
+        """The places of at most so many rows, in their order; see `drawn_rows`."""
+        return drawn_rows(self.y, most, self.seed, 1 if self.n_classes else 0)
 
     def sample(self, most: int) -> Problem:
         """The problem on at most so many rows, with as many folds."""
@@ -90,6 +103,57 @@ class Problem:
         for (_, test), values in zip(self.splits, found, strict=True):
             out[test] = values
         return out
+
+
+def drawn_rows(y: np.ndarray, most: int, seed: int, of_each: int) -> np.ndarray:
+    """The places of at most ``most`` rows, drawn at random, in their order; ``of_each`` class if it has so many."""
+    if len(y) <= most:
+        return np.arange(len(y))
+    order = np.random.RandomState(seed).permutation(len(y))
+    if of_each:
+        _, group = np.unique(y[order], return_inverse=True)
+        by_group = np.argsort(group, kind="stable")
+        rank = np.empty(len(y), np.int64)  # of each row among those of its class
+        rank[by_group] = np.arange(len(y)) - np.searchsorted(group[by_group], group[by_group])
+        order = order[np.argsort(rank >= of_each, kind="stable")]
+    return np.sort(order[:most])
+
+
+class Told(BaseEstimator):
+    """An estimator that knows its answers, for scorers.
+
+    Parameters
+    ----------
+    answers : ndarray
+        Values, or probabilities of ``classes``.
+    classes : ndarray, default=None
+        None for a regressor.
+    """
+
+    def __init__(self, answers=None, classes=None):
+        self.answers, self.classes = answers, classes
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes."""
+        return self.classes
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor" if self.classes is None else "classifier"
+        return tags
+
+    def fit(self, X, y) -> Told:
+        """Do nothing."""
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The values, or the most probable classes."""
+        return self.answers if self.classes is None else self.classes[self.answers.argmax(axis=1)]
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probabilities."""
+        return self.answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +212,25 @@ class Tried:
     fit: Callable[[], Any]
 
 
+Score = Callable[[np.ndarray, str, Problem], float]
+"""From the raw answers to a problem, and the method that gave them, to a score; the higher the better."""
+
+
 class Member(ABC):
     """A way to learn from a table, with settings of its own to choose."""
 
     name: str
+    takes_many_rows: ClassVar[bool] = False
+    """Whether its settings can be chosen on a sample of many rows, and the member then be fitted to all of them."""
+    takes_parts: ClassVar[bool] = False
+    """Whether it can be fitted to a table in parts."""
 
     def suits(self, problem: Problem) -> bool:
         """Whether there is any point in trying it."""
         return True
 
     @abstractmethod
-    def tried(self, problem: Problem, score: Callable[[np.ndarray, str, Problem], float]) -> Tried:
+    def tried(self, problem: Problem, score: Score) -> Tried:
         """The member with the settings that have the highest ``score(raw, method, problem)`` out of fold."""
 
 
@@ -167,3 +239,27 @@ def as_scores(raw: np.ndarray, method: str) -> np.ndarray:
     if method == "predict_proba":
         return np.log(np.maximum(raw, 1e-9))
     return raw.reshape(len(raw), -1)
+
+
+def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:
+    """Probabilities with a column for each class, 0 for those that the model has not seen."""
+    if probabilities.shape[1] == n_classes:
+        return probabilities
+    out = np.zeros((len(probabilities), n_classes))
+    out[:, model.classes_] = probabilities
+    return out
+
+
+def all_scores(model, scores: np.ndarray, n_classes: int) -> np.ndarray:
+    """Decision values with a column for each class of more than two; a class that the model has not seen is last."""
+    if n_classes <= 2 or scores.shape[1:] == (n_classes,):
+        return scores
+    seen = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    out = np.repeat(seen.min(axis=1, keepdims=True) - 1.0, n_classes, axis=1)
+    out[:, model.classes_] = seen
+    return out
+
+
+def weighted(estimator, weight: np.ndarray | None) -> dict[str, Any]:
+    """Weights for an estimator that takes them."""
+    return {} if weight is None or not has_fit_parameter(estimator, "sample_weight") else {"sample_weight": weight}

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import check_scoring
+from sklearn.base import RegressorMixin
 
 from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
-from gapkernel.estimators.gap.base import GapEstimator, left_in
+from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
-from gapkernel.estimators.search import weights_for
-from gapkernel.tables import read_labelled, read_weight
+from gapkernel.estimators.gap.targets import Targets, targets_of_numbers
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,6 +44,10 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
+    n_jobs : int, default=None
+        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show a progress bar of the members.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of everything drawn. None draws anew in each fit.
 
@@ -90,30 +92,15 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
 
     scoring: str | Callable = "neg_root_mean_squared_error"
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
-        """Try the members, combine them, and fit those that are used to all rows.
+    @property
+    def _reading(self) -> dict[str, Any]:
+        return {"y_numeric": True}
 
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for. A weight of zero leaves a row out.
+    def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
+        return targets_of_numbers(y, weight)
 
-        Returns
-        -------
-        self : GapRegressor
-        """
-        self._validate_params()
-        self._refuse_parts(X, "FourierRegressor")
-        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
-        table, y, weight = left_in(table, y.astype(np.float64), read_weight(sample_weight, table))
-        centre = float(np.average(y, weights=weight))
-        unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
-        unit = unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
-        self._fit(table, (y - centre) / unit, weight, units=(centre, unit))
-        self._units = centre, unit
+    def _keep(self, targets: Targets) -> Self:
+        self._units = targets.units
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -134,24 +121,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     def _centre_and_unit(self, X) -> tuple[np.ndarray, float]:
         return self.predict(X), self._units[1]
 
-    @property
-    def _trees(self) -> dict[str, Any]:
-        from sklearn.ensemble import HistGradientBoostingRegressor as boosting  # slow to import
-
-        return {
-            "trees": boosting(random_state=0),
-            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
-        }
-
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, None]:
         return raw.reshape(len(raw)), None
-
-    def _score(self, answers: np.ndarray, problem: Problem) -> float:
-        centre, unit = problem.units
-        told = Told(centre + unit * answers)
-        scorer = check_scoring(told, self.scoring)
-        weights = weights_for(scorer, problem.weight)
-        return float(scorer(told, problem.table.values, centre + unit * problem.y, **weights))
 
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
         values, y = np.column_stack(answers), problem.y
@@ -160,16 +131,3 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
 
     def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
         return GapCountCalibration(missing.sum(axis=1), np.abs(problem.y - answers))
-
-
-class Told(RegressorMixin, BaseEstimator):
-    """A regressor that knows its answers, for scorers."""
-
-    def __init__(self, values=None):
-        self.values = values
-
-    def fit(self, X, y) -> Told:
-        return self
-
-    def predict(self, X) -> np.ndarray:
-        return self.values

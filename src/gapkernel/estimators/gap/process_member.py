@@ -1,0 +1,133 @@
+"""Gaussian processes as members: the view of the table and whether gaps count are chosen by their evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from gapkernel.estimators.gap.members import GAP_WIDTHS
+from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, weighted
+from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
+from gapkernel.kernels import Missingness
+from gapkernel.tables import Table
+
+SEARCH_ROWS = 1000
+"""Rows from which hyperparameters are found; more change them little and cost much."""
+
+LEAST_GAIN = 1.0
+"""Log evidence that a change to the plain process has to gain."""
+
+MANY_CLASSES = 4
+"""Classes up to which a process has length scales for each column: one process for each class takes its time."""
+
+
+@dataclass(frozen=True)
+class ProcessMember(Member):
+    """A Gaussian process; whether gaps of categories are levels and gaps count is chosen by its evidence.
+
+    Attributes
+    ----------
+    name : str
+    shrunk : bool
+        Whether every column has a length scale of its own, shrunk to a common one.
+    offsets : bool
+        Whether the offsets of gap patterns are taken out of the numbers.
+    """
+
+    name: str
+    shrunk: bool = False
+    offsets: bool = False
+
+    def suits(self, problem: Problem) -> bool:
+        if self.offsets and "offsets" not in problem.views:
+            return False
+        return not self.shrunk or (problem.n_classes <= MANY_CLASSES and problem.table.shape[1] > 1)
+
+    def tried(self, problem: Problem, score: Score) -> Tried:
+        view, estimator = _without_offsets(problem) if self.offsets else process_choice(problem)
+        table = problem.seen(view)
+        if self.shrunk:
+            estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
+        if len(table) > SEARCH_ROWS:
+            estimator = _settled(estimator, _sampled(problem, table, estimator))
+
+        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
+            return clone(estimator).fit(table, y, **weighted(estimator, weight))
+
+        def answers(table, y, weight, new):
+            model = fitted(table, y, weight)
+            if problem.n_classes:
+                return all_classes(model, model.predict_proba(new), problem.n_classes)
+            return model.predict(new)
+
+        raw = problem.out_of_fold(table, answers)
+        scales = "shrunk" if self.shrunk else "common"
+        settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
+        method = "predict_proba" if problem.n_classes else "predict"
+        return Tried(self.name, settings, raw, view, method, partial(fitted, table, problem.y, problem.weight))
+
+
+def process_choice(problem: Problem) -> tuple[str, Any]:
+    """The view and the process, one length scale for all columns, with the highest evidence; found once.
+
+    A change to the plain process has to gain more than `LEAST_GAIN`.
+    """
+    if "process" not in problem.found:
+        kind = GaussianProcessClassifier(prior="share") if problem.n_classes else GaussianProcessRegressor()
+        best = _tried_process(problem, "plain", kind)
+        if "levels" in problem.views:
+            best = max(best, _tried_process(problem, "levels", best[2], LEAST_GAIN), key=lambda found: found[0])
+        if problem.table.missing.any():
+            for gamma in GAP_WIDTHS:
+                other = clone(best[2]).set_params(indicator=Missingness(gamma))
+                best = max(best, _tried_process(problem, best[1], other, LEAST_GAIN), key=lambda found: found[0])
+        problem.found["process"] = best
+    return problem.found["process"][1:]
+
+
+def _without_offsets(problem: Problem) -> tuple[str, Any]:
+    """The same for numbers without the offsets of gap patterns, which counts gaps as that process does."""
+    if "process, offsets" not in problem.found:
+        problem.found["process, offsets"] = _tried_process(problem, "offsets", process_choice(problem)[1])
+    return problem.found["process, offsets"][1:]
+
+
+def process_evidence(problem: Problem) -> float:
+    """The log evidence of that process."""
+    process_choice(problem)
+    return problem.found["process"][0]
+
+
+def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0) -> tuple[float, str, Any]:
+    """The evidence less a handicap, the view, and the process with the hyperparameters that were found as its start."""
+    model = _sampled(problem, problem.seen(view), estimator)
+    start = {"constant_value": _middle(model.constant_value_), "length_scale": _middle(model.length_scale_)}
+    if not problem.n_classes:
+        start["noise_level"] = model.noise_level_
+    return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
+
+
+def _sampled(problem: Problem, table: Table, estimator):
+    """The estimator fitted to at most `SEARCH_ROWS` rows, drawn once."""
+    rows = problem.some_rows(SEARCH_ROWS)
+    weight = None if problem.weight is None else problem.weight[rows]
+    return clone(estimator).fit(table[rows], problem.y[rows], **weighted(estimator, weight))
+
+
+def _settled(estimator, model):
+    """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
+    found = {"constant_value": _middle(model.constant_value_), "length_scale": model.length_scale_}
+    if is_classifier(estimator):
+        found["length_scale"] = _middle(model.length_scale_, axis=0)  # over the processes of several classes
+    else:
+        found["noise_level"] = model.noise_level_
+    return clone(estimator).set_params(**found, gamma="scale", optimizer=None)
+
+
+def _middle(values, axis=None):
+    """The geometric mean, over the processes of several classes."""
+    return np.exp(np.mean(np.log(values), axis=axis))

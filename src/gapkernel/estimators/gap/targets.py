@@ -1,0 +1,100 @@
+"""From the targets and weights that a user gives to those that members learn from, for all rows or part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from gapkernel.estimators.class_weights import class_weighted
+from gapkernel.estimators.gap.columns import Preparation
+from gapkernel.tables import Schema, Table, read_table, read_weight
+from gapkernel.tables.table_in_parts import Part
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The places of classes, or numbers of mean 0 and deviation 1.
+
+    Attributes
+    ----------
+    labels : ndarray or None
+        The classes; None for numbers.
+    units : tuple of two floats
+        Mean and deviation of the numbers.
+    class_weight : dict or None
+        How many rows each row of a class counts for.
+    """
+
+    labels: np.ndarray | None = None
+    units: tuple[float, float] = (0.0, 1.0)
+    class_weight: dict | None = None
+
+    def __call__(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Targets as members take them, and the weights with those of the classes."""
+        if self.labels is None:
+            return (y - self.units[0]) / self.units[1], weight
+        places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
+        unknown = self.labels[places] != y
+        if unknown.any():
+            raise ValueError(
+                f"Class {y[unknown].tolist()[0]!r} is rare: the sample of rows that members are chosen by has none of "
+                f"it. Leave its rows out, or merge it with another class."
+            )
+        return places, weight if self.class_weight is None else class_weighted(self.class_weight, y, weight)
+
+
+def targets_of_classes(labels: np.ndarray, y: np.ndarray, class_weight) -> Targets:
+    """Those of classes; "balanced" weights are found by the shares in ``y``."""
+    if class_weight is None:
+        return Targets(labels)
+    by_row = class_weighted(class_weight, y, None)
+    first = np.unique(y, return_index=True)[1]
+    return Targets(labels, class_weight=dict(zip(labels.tolist(), by_row[first].tolist(), strict=True)))
+
+
+def targets_of_numbers(y: np.ndarray, weight: np.ndarray | None) -> Targets:
+    """Those of numbers; a constant target has unit 1."""
+    centre = float(np.average(y, weights=weight))
+    unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
+    return Targets(units=(centre, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedParts:
+    """From a part of a table as it comes to the part that members learn from.
+
+    Attributes
+    ----------
+    reader : estimator
+        Knows the columns.
+    schema : Schema
+        Of the table as it was read.
+    preparation : Preparation
+    targets : Targets
+    unit : float
+        The weight that counts as 1.
+    """
+
+    reader: object
+    schema: Schema
+    preparation: Preparation
+    targets: Targets
+    unit: float
+
+    def __call__(self, part: Part) -> Part:
+        """Prepare the rows of a part."""
+        table = read_table(self.reader, part.X, reset=False, schema=self.schema)
+        y, weight = self.targets(column_or_1d(part.y), read_weight(part.weight, table))
+        return Part(self.preparation(table), y, None if weight is None else weight / self.unit)
+
+
+def left_in(table: Table, y: np.ndarray, weight: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
+    """The rows of positive weight."""
+    if weight is None:
+        return table, y, None
+    kept = np.flatnonzero(weight)
+    if not len(kept):
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return table[kept], y[kept], weight[kept]
