@@ -4,13 +4,14 @@ The source folder is the root of the repository, so that a page links to another
 benchmarks by the same path on the site and in a browser of the code.
 """
 
+import logging
 import os
 import re
 import warnings
 from pathlib import Path
 
 from sphinx.application import Sphinx
-from sphinx_gallery.sorting import FileNameSortKey
+from sphinx_gallery.sorting import ExplicitOrder, FileNameSortKey
 
 import gapkernel
 
@@ -73,6 +74,7 @@ html_sidebars = {"docs/start": [], "CHANGELOG": [], "docs/glossary": [], "docs/c
 html_theme_options = {
     "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo_dark.svg", "alt_text": "gapkernel"},
     "navbar_center": ["navbar-nav"],
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["version-switcher", "theme-switcher"],
     "header_links_before_dropdown": 6,
     "show_nav_level": 2,
@@ -84,10 +86,12 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
+SECTIONS = ("laws", "choosing", "how_sure", "beyond", "in_use")
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "docs/gallery",
     "filename_pattern": os.environ.get("EXAMPLES", r"/plot_"),
+    "subsection_order": ExplicitOrder([f"examples/{name}" for name in SECTIONS]),
     "within_subsection_order": FileNameSortKey,
     "backreferences_dir": "docs/reference/backreferences",
     "doc_module": ("gapkernel",),
@@ -102,6 +106,7 @@ sphinx_gallery_conf = {
 }
 suppress_warnings = ["config.cache"]  # sphinx-gallery keeps a function in its settings
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # the font of the social cards has no bold
 
 
 def add_examples(app: Sphinx, what: str, name: str, obj, options, lines: list[str]) -> None:
