@@ -42,6 +42,8 @@ TUNED = {"mean": "mean_indicator", "iterative": "iterative", "hgb": "boosting", 
 COMMAND = "python benchmarks/quality.py"
 FRACTIONS = (0.0, 0.2, 0.4)
 COVERAGE = 0.9
+BINS = 10
+"""Bins of the expected calibration error."""
 CELLS = Path(os.environ.get("GAPKERNEL_CELLS", Path(__file__).parents[2] / "shared" / "cells"))
 
 
@@ -95,6 +97,9 @@ def scores(model, X, y, kind):
     chances /= chances.sum(axis=1, keepdims=True)
     found = {"accuracy": accuracy_score(y, model.classes_[chances.argmax(axis=1)])}
     found["log_loss"] = log_loss(y, chances, labels=model.classes_)
+    right = model.classes_[chances.argmax(axis=1)] == y
+    shares = pd.DataFrame(X).isna().mean(axis=1)
+    found["sureness"] = np.column_stack([shares, chances.max(axis=1), right]).round(4).tolist()
     if len(model.classes_) == 2:
         found["auc"] = roc_auc_score(y, chances[:, 1])
     if hasattr(model, "predict_set"):
@@ -209,6 +214,8 @@ def write_tables(results):
     report("quality", "Mean ranks on the shared tables", header, rows, notes, COMMAND)
     write_pairs(blocks)
     write_coverage(frame[frame["method"] == "gap"])
+    if "sureness" in frame:
+        write_calibration(frame)
     if "cells" in results and len(results["cells"]):
         write_cells(results["cells"])
     _draw(tested)
@@ -255,6 +262,30 @@ def write_coverage(mine):
     alone = ", ".join(f"{name} {loss:.4f}" for name, loss in sorted(everywhere.items(), key=lambda item: item[1]))
     notes = f"Out-of-fold log loss, mean over tables: combined {combined:.4f}; members that suit every table: {alone}."
     report("quality_coverage", title, header, lines, notes, COMMAND)
+
+
+def write_calibration(frame):
+    """How often the most probable class is right, beside how sure the estimator was, by the share of a row's gaps."""
+    rows = []
+    for method, some in frame.dropna(subset=["sureness"]).groupby("method"):
+        share, sure, right = np.concatenate([np.array(one) for one in some["sureness"]]).T
+        for label, inside in {
+            "none": share == 0,
+            "up to 25 %": (share > 0) & (share <= 0.25),
+            "up to 50 %": (share > 0.25) & (share <= 0.5),
+            "more": share > 0.5,
+        }.items():
+            order = np.flatnonzero(inside)[np.argsort(sure[inside], kind="stable")]
+            bins = [part for part in np.array_split(order, BINS) if len(part)]
+            error = sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in bins) / max(len(order), 1)
+            if len(order):
+                rows.append([method, label, len(order), f"{sure[order].mean():.3f}", f"{right[order].mean():.3f}"])
+                rows[-1].append(f"{error:.3f}")
+    header = ["estimator", "gaps of the row", "rows", "mean probability", "right", "expected calibration error"]
+    notes = (
+        f"Test rows of all tables together, in {BINS} bins of equally many rows; results that are kept with figures."
+    )
+    report("quality_calibration", "How sure the classifiers are, and how often right", header, rows, notes, COMMAND)
 
 
 def write_cells(frame):

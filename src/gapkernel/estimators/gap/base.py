@@ -52,8 +52,6 @@ MEMBERS: dict[str, Member] = {
         KernelMember("rbf", "rbf"),
         KernelMember("linear", "linear"),
         KernelMember("genrbf, indicator", "genrbf", indicator=True),
-        KernelMember("ehk, indicator", "ehk", indicator=True),
-        KernelMember("rbf, indicator", "rbf", indicator=True),
         KernelMember("rbf, levels", "rbf", view="levels"),
         KernelMember("ehk, levels", "ehk", view="levels"),
         KernelMember("genrbf, offsets", "genrbf", view="offsets"),
@@ -315,6 +313,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         return {
             "trees": boosting(random_state=0),
             "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
+            "forest": getattr(ensemble, f"RandomForest{kind}")(300, min_samples_leaf=2, random_state=0),
         }
 
     @property

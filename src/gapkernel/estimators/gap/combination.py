@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
 
-SHRINKAGE = 0.5
+SHRINKAGE = 0.75
 """How far the weights with the smallest out-of-fold loss are moved to equal ones."""
 
 CLEARLY = 2.5
@@ -119,8 +119,8 @@ def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callab
     """The weights of members, from the loss of each on each row, (n, n_members).
 
     Members that are clearly worse than the one with the smallest mean loss are left out, by the standard error of the
-    difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved half way to
-    equal ones: to follow them all the way would be to believe in noise.
+    difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved three
+    quarters of the way to equal ones: to follow them would be to believe in noise.
     """
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]
