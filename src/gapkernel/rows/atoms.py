@@ -36,6 +36,12 @@ class AtomRows(Rows):
     counts: np.ndarray
 
     kind: ClassVar[str] = "atoms"
+    _held: ClassVar[dict] = {"values": "float a d", "log_weight": "float a", "counts": "int n"}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if np.any(self.counts < 1) or self.counts.sum() != len(self.values):
+            raise ValueError("The atoms do not go with their counts.")
 
     @classmethod
     def drawn(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Moments:
         return Moments(self.mean[columns], self.variances[columns], lambda: self.covariance[np.ix_(columns, columns)])
 
 
-class Rows(ABC):
+class Rows(Restored, ABC):
     """An immutable batch of rows, each a law: the distribution of its cells given the observed ones.
 
     A kind that has no answer to a question below raises `UnsupportedLaws`.
@@ -75,8 +76,8 @@ class Rows(ABC):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
+    def _check_held(self) -> None:
+        super()._check_held()
         Rows.__post_init__(self)  # a copy or an unpickled batch is as immutable as its original
 
     @abstractmethod

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+
+from gapkernel.compute.runtime.restored import Restored
 
 TAIL = 1e-15
 """Probability left out on each side where a known law on the integers is cut."""
@@ -18,7 +21,7 @@ PANELS = np.concatenate([THIN[::-1], np.linspace(0.0, 1.0, 257)[1:-1], 1.0 - THI
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
-class Law:
+class Law(Restored):
     """The law of a missing number X.
 
     A subclass writes `integral_of_cdf`, `ppf` and `spread_between`; distances follow, because
@@ -76,6 +79,11 @@ class Atoms(Law):
     points: np.ndarray
     probabilities: np.ndarray
     exact = True
+    _held: ClassVar[dict] = {"points": "float m", "probabilities": "float m"}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        _check_weights(self.points, self.probabilities)
 
     @classmethod
     def empirical(cls, values: np.ndarray, weight: np.ndarray | None = None) -> Atoms:
@@ -136,6 +144,13 @@ class UniformWindows(Law):
     centres: np.ndarray
     half_width: float
     weights: np.ndarray
+    _held: ClassVar[dict] = {"centres": "float m", "half_width": float, "weights": "float m"}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        _check_weights(self.centres, self.weights)
+        if self.half_width <= 0:
+            raise ValueError("A window has no width.")
 
     @classmethod
     def around(cls, values, half_width: float, weight=None) -> UniformWindows:
@@ -212,6 +227,7 @@ class Normal(Law):
 
     mean: float
     deviation: float
+    _held: ClassVar[dict] = {"mean": float, "deviation": float}
 
     @property
     def variance(self) -> float:  # type: ignore[override]
@@ -268,6 +284,12 @@ class Known(Law):
 
     def log_density(self, z) -> np.ndarray:
         return self.distribution.logpdf(z)  # type: ignore[attr-defined]
+
+
+def _check_weights(points: np.ndarray, weights: np.ndarray) -> None:
+    """Refuse points that are not sorted, or weights that are not those of a law."""
+    if not len(points) or np.any(np.diff(points) < 0) or np.any(weights < 0) or not np.isclose(weights.sum(), 1.0):
+        raise ValueError("The points or the weights are not those of a law.")
 
 
 def known_law(distribution) -> Law:

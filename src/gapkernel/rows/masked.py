@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class MaskedRows(Rows):
 
     rows: Rows
     missing: np.ndarray
+
+    _held: ClassVar[dict] = {"rows": (Rows, "n"), "missing": "bool n m"}
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
+
 
 @dataclass(frozen=True, eq=False)
-class Schema:
+class Schema(Restored):
     """What a fit learned about the columns of a table.
 
     Attributes
@@ -25,6 +27,13 @@ class Schema:
     levels: tuple[tuple | None, ...]
     ordered: tuple[bool, ...]
     names: tuple[str, ...] | None = None
+
+    _held: ClassVar[dict] = {"levels": [tuple | None], "ordered": [bool], "names": tuple | None}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if {len(part) for part in (self.levels, self.ordered, self.names) if part is not None} != {len(self.levels)}:
+            raise ValueError("The schema does not say the same number of columns everywhere.")
 
     @classmethod
     def of_numbers(cls, n_columns: int, names: tuple[str, ...] | None = None) -> Schema:

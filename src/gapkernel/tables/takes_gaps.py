@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
+from gapkernel.compute.runtime.restored import Restored
 
-class TakesGaps:
+
+class TakesGaps(Restored):
     """An estimator that takes gaps as they are; to be inherited before scikit-learn's `BaseEstimator`.
 
     A class declares the constraints of its own parameters only: those of its bases hold for it too.
