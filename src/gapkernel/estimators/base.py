@@ -85,6 +85,8 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     indicator: bool | Missingness = False
     density_: Density = field(init=False)
 
+    _held: ClassVar[dict] = {"density_": Density, "kernel_": Kernel}
+
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
     def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
@@ -140,6 +142,7 @@ class KernelMachine(KernelEstimator, ABC):
     """
 
     _target: ClassVar[str | None] = None
+    _held: ClassVar[dict] = {"rows_": (Rows, "n d"), "_weights": "float n o", "_intercept": "float o"}
     _remembered: tuple[Any, np.ndarray] | None = None
     """A table and its decision values, which a search has computed with those of other candidates."""
 

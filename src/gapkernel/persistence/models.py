@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
+from contextlib import suppress
+from numbers import Integral
 from typing import Any
 from zipfile import ZIP_DEFLATED
+
+import numpy as np
 
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
@@ -31,6 +36,10 @@ HARMLESS_TYPES = frozenset(
     }
 )
 """Types of other packages that a model may hold too: skops does not trust them unasked, but they hold only numbers."""
+
+
+VERBS = ("predict", "predict_proba", "decision_function", "transform", "condition")
+MOST_COLUMNS = 1_000_000
 
 
 class UntrustedFileError(ValueError):
@@ -98,11 +107,30 @@ def load(path, *, max_bytes: int = MOST_BYTES) -> Any:
         if unknown := _untrusted(named):
             raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
         check_seal(content, path)
-        return skops.loads(content, trusted=named)
+        model = skops.loads(content, trusted=named)
+        _try_out(model)
+        return model
     except (DamagedFileError, UntrustedFileError):
         raise
     except Exception as error:  # a damaged or forged file makes the readers of zip, JSON and arrays fail in many ways
-        raise DamagedFileError(f"{path} is not a file of a saved model, or it is damaged.") from error
+        raise DamagedFileError(f"{path} is not a file of a saved model, or it is damaged: {error}") from error
+
+
+def _try_out(model) -> None:
+    """Ask a model about a row of gaps: parts that do not go together show here, and not in somebody's program."""
+    if isinstance(model, dict | list | tuple):
+        for part in model.values() if isinstance(model, dict) else model:
+            _try_out(part)
+    n_columns = getattr(model, "n_features_in_", None)
+    if not isinstance(n_columns, Integral) or not 0 < int(n_columns) <= MOST_COLUMNS:
+        return
+    row = np.full((1, int(n_columns)), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for verb in VERBS:
+            if hasattr(model, verb):
+                with suppress(ValueError):  # not every model of scikit-learn takes gaps
+                    getattr(model, verb)(row)
 
 
 _RULE = "Only types of scikit-learn and of gapkernel's own models are allowed in a file."

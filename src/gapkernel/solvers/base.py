@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.compute.runtime.restored import Restored
 
 FOLDS = 5
 """Parts of the rows that are left out in turn where there is no closed form for single rows."""
@@ -19,7 +21,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Restored):
     """Coefficients of a kernel machine.
 
     Attributes
@@ -37,6 +39,8 @@ class Solution:
     weights: np.ndarray
     intercept: np.ndarray
     n_iter: np.ndarray | int | None
+
+    _held: ClassVar[dict] = {"kept": "int n", "weights": "float n o", "intercept": "float o"}
 
     def values(self, cross: np.ndarray) -> np.ndarray:
         """Decision values of new rows, (n_new, n_outputs), from their kernel with all training rows."""

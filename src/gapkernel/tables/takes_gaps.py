@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.runtime.restored import Restored
@@ -29,6 +30,14 @@ class TakesGaps(Restored):
         super().__init_subclass__(**options)
         declared = [vars(base).get("_parameter_constraints", {}) for base in reversed(cls.__mro__)]
         cls._parameter_constraints = {name: allowed for one in declared for name, allowed in one.items()}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        classes = self.__dict__.get("classes_", np.zeros(2))
+        if type(classes) is not np.ndarray or classes.ndim != 1 or len(classes) < 2:
+            raise ValueError("classes_ is not a list of classes.")
+        if not isinstance(self.__dict__.get("n_features_in_", 0), Integral):
+            raise ValueError("n_features_in_ is not a number.")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.cluster import KMeans
+
+from gapkernel.compute.runtime.restored import Restored
 
 CLUSTER_ITERATIONS = 10
 """Steps of k-means: centres need not be settled to be good landmarks."""
@@ -21,7 +24,7 @@ KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(Restored):
     """Landmarks and the map from kernel values to features.
 
     Attributes
@@ -40,6 +43,8 @@ class Basis:
     pivots: np.ndarray
     whitening: np.ndarray
     residual: float
+
+    _held: ClassVar[dict] = {"rows": "float b d", "pivots": "int b", "whitening": "float b b", "residual": float}
 
 
 def pivoted_cholesky(rows: np.ndarray, kernel: KernelFunction, diagonal: np.ndarray, size: int, tol: float) -> Basis:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.calibration.base import Calibration, LeftOutScores, Limits, conformal_quantile, enough_rows
 
 
 @dataclass(frozen=True, eq=False)
-class GapCountCalibration(Calibration):
+class GapCountCalibration(Restored, Calibration):
     """Scores within groups of rows that miss about as many cells (Mondrian conformal prediction).
 
     Attributes
@@ -22,6 +24,13 @@ class GapCountCalibration(Calibration):
 
     gap_counts: np.ndarray
     scores: np.ndarray
+
+    _held: ClassVar[dict] = {"gap_counts": "int n", "scores": np.ndarray}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if self.scores.shape[:1] != self.gap_counts.shape or self.scores.dtype != np.float64:
+            raise ValueError("The scores do not go with the rows.")
 
     def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores | None = None) -> Limits:
         return Limits.by_one_rule("count", self.half_widths(missing, coverage))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
 from gapkernel.compute.linalg.basis import Basis, centres
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.density.atomic_density import AtomicDensity, row_blocks
 from gapkernel.kernels.on_vectors import CompleteKernel
 from gapkernel.rows import AtomRows
@@ -58,7 +59,7 @@ def rows_for_basis(
     return centres(rows, size, random) if basis == "kmeans" else rows
 
 
-class FeatureMap:
+class FeatureMap(Restored):
     """phi of complete rows: whitened kernel values with the basis, and a constant 1 for the intercept.
 
     Parameters
@@ -68,6 +69,20 @@ class FeatureMap:
     intercept : bool
     dtype : dtype
     """
+
+    _held: ClassVar[dict] = {
+        "kernel": CompleteKernel,
+        "basis": Basis,
+        "whitening": "any b b",
+        "origin": "float d",
+        "intercept": bool,
+        "dtype": np.dtype,
+    }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if self.basis.rows.shape != (len(self.whitening), len(self.origin)):
+            raise ValueError("The features do not go with their basis.")
 
     def __init__(self, kernel: CompleteKernel, basis: Basis, intercept: bool, dtype):
         self.kernel, self.intercept, self.dtype = kernel, intercept, np.dtype(dtype)

@@ -35,7 +35,7 @@ from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition, check_splits, weights_for
-from gapkernel.tables import Table, read_labelled, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -132,6 +132,19 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         "n_exact": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
+
+    _held: ClassVar[dict] = {
+        "preparation_": Preparation,
+        "schema_": Schema,
+        "fitted_": [FittedMember],
+        "weights_": "float m",
+        "calibration_": GapCountCalibration,
+    }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if "fitted_" in self.__dict__ and not len(self.fitted_) == len(self.weights_) > 0:
+            raise ValueError("The members do not go with their weights.")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.

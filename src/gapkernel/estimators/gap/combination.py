@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
+
+from gapkernel.compute.runtime.restored import Restored
 
 SHRINKAGE = 0.75
 """How far the weights with the smallest out-of-fold loss are moved to equal ones."""
@@ -30,7 +33,7 @@ SMALLEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class ToProbabilities:
+class ToProbabilities(Restored):
     """Probabilities as the softmax of an affine map of scores.
 
     Attributes
@@ -44,6 +47,8 @@ class ToProbabilities:
     slope: np.ndarray
     intercept: np.ndarray
     doubt: float
+
+    _held: ClassVar[dict] = {"slope": "float s c", "intercept": "float c", "doubt": float}
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, (n, n_classes)."""

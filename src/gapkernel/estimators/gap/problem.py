@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.views import View
@@ -157,7 +158,7 @@ class Told(BaseEstimator):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMember:
+class FittedMember(Restored):
     """A model that has learned from all rows.
 
     Attributes
@@ -174,6 +175,13 @@ class FittedMember:
     estimator: Any
     method: str
     to_probabilities: ToProbabilities | None
+
+    _held: ClassVar[dict] = {
+        "view": View,
+        "estimator": BaseEstimator,
+        "method": str,
+        "to_probabilities": ToProbabilities | None,
+    }
 
     @property
     def has_gaussian_laws(self) -> bool:

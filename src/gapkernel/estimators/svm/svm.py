@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,8 @@ class SupportVectorMachine(KernelMachine):
     cache_size: float = 200
     verbose: bool = False
     max_iter: int = libsvm.MOST_ITERATIONS
+
+    _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
@@ -138,6 +141,11 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
     }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if "classes_" in self.__dict__ and len(self._intercept) != comb(len(self.classes_), 2):
+            raise ValueError("The coefficients do not go with the classes.")
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
