@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.tables import Table
 
@@ -15,7 +17,7 @@ FIXED = ("constant", "empty")
 
 
 @dataclass(frozen=True)
-class CodedColumn:
+class CodedColumn(Restored):
     """What was learned about a column.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
@@ -40,12 +42,26 @@ class CodedColumn:
     centre: np.ndarray
     spread: np.ndarray
 
+    _held: ClassVar[dict] = {
+        "kind": str,
+        "levels": "float l",
+        "location": float,
+        "scale": float,
+        "centre": "float p 1",
+        "spread": "float p 1",
+    }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if len(self.centre) != _n_places(self.kind, self.levels):
+            raise ValueError("The places do not go with the levels.")
+
     @classmethod
     def learn(cls, values: np.ndarray, declared: str, location: float, scale: float, live: bool) -> CodedColumn:
         """The coding of a column; ``declared`` is its kind if it varies (is ``live``)."""
         levels = np.unique(values[~np.isnan(values)])
         kind = "empty" if len(levels) == 0 else declared if live else "constant"
-        n_places = 0 if kind in FIXED else len(levels) - 1 if kind == "categorical" else 1
+        n_places = _n_places(kind, levels)
         raw = cls(kind, levels, location, scale, np.zeros((n_places, 1)), np.ones((n_places, 1)))
         if n_places == 0:
             return raw
@@ -71,7 +87,7 @@ class CodedColumn:
         return (codes - self.centre) / self.spread
 
 
-class Coding:
+class Coding(Restored):
     """The coding of all columns of a table.
 
     Parameters
@@ -91,8 +107,17 @@ class Coding:
         standard = standard_of(X)
         learned = zip(X.T, declared, standard.location, standard.scale, standard.live, strict=True)
         self.columns = [CodedColumn.learn(*column) for column in learned]
+        self.blocks = self._blocks()
+
+    _held: ClassVar[dict] = {"columns": [CodedColumn], "blocks": list}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        self.blocks = self._blocks()
+
+    def _blocks(self) -> list[slice]:
         ends = accumulate((len(column.centre) for column in self.columns), initial=1)
-        self.blocks = [slice(*ends) for ends in pairwise(ends)]
+        return [slice(*ends) for ends in pairwise(ends)]
 
     @property
     def kinds(self) -> list[str]:
@@ -111,6 +136,11 @@ class Coding:
     def places(self, columns) -> np.ndarray:
         """The places in the design of the intercept and some columns."""
         return np.r_[0, *(self.blocks[k] for k in columns)]
+
+
+def _n_places(kind: str, levels: np.ndarray) -> int:
+    """How many places a column takes in the design."""
+    return 0 if kind in FIXED else len(levels) - 1 if kind == "categorical" else 1
 
 
 def declared_kinds(table: Table, binary, ordinal) -> list[str]:

@@ -41,7 +41,7 @@ class Linear:
     deviation: float
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        mean = scores(design, self.beta[None])[0]
+        mean = _scores(design, self.beta[None])[0]
         return mean if uniform is None else mean + self.deviation * ndtri(uniform)
 
 
@@ -59,7 +59,7 @@ class MeanMatching:
     n_donors: int
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        target = scores(design, self.beta[None])[0]
+        target = _scores(design, self.beta[None])[0]
         first, end = self._donors(target)
         if uniform is None:
             total = np.concatenate([[0.0], np.cumsum(self.values)])
@@ -88,7 +88,7 @@ class Logistic:
     beta: np.ndarray
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        eta = scores(design, self.beta[None])[0]
+        eta = _scores(design, self.beta[None])[0]
         return (eta > 0).astype(float) if uniform is None else (uniform < expit(eta)).astype(float)
 
 
@@ -99,7 +99,7 @@ class Multinomial:
     beta: np.ndarray
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return _pick(_probabilities(scores(design, self.beta)), uniform)
+        return _pick(_probabilities(_scores(design, self.beta)), uniform)
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,17 @@ class Sequential:
     slopes: np.ndarray
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        passed = expit(scores(design[1:], self.slopes[None]) + self.steps[:, None])
+        passed = expit(_scores(design[1:], self.slopes[None]) + self.steps[:, None])
         certain = np.ones((1, design.shape[1]))
         reached = np.cumprod(np.vstack([certain, passed]), axis=0)
         return _pick(reached * np.vstack([1.0 - passed, certain]), uniform)
+
+
+def _scores(design: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """The linear predictors; coefficients from a file may not go with the design, and the loop checks no bounds."""
+    if beta.shape[1:] != design.shape[:1]:
+        raise ValueError("The coefficients do not go with the columns.")
+    return scores(design, beta)
 
 
 def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 
 from gapkernel.compute.draws.streams import uniforms
 from gapkernel.compute.linalg.regression import take
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import FIXED, Coding
 
@@ -15,7 +18,7 @@ _LEAST_RIDGE = 0.1
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Restored):
     """What all chains share.
 
     Attributes
@@ -42,9 +45,29 @@ class Plan:
     ridge: float | str
     draws: str
 
+    _held: ClassVar[dict] = {
+        "coding": Coding,
+        "observed": ["float *"],
+        "places": ["int *"],
+        "seed": int,
+        "n_sweeps": int,
+        "numeric": str,
+        "n_donors": int,
+        "ridge": Real | str,
+        "draws": str,
+    }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if not len(self.observed) == len(self.places) == len(self.coding.columns):
+            raise ValueError("The plan does not go with the columns.")
+        n_places = 1 + sum(len(column.centre) for column in self.coding.columns)
+        if any(np.any((places < 0) | (places >= n_places)) for places in self.places):
+            raise ValueError("The plan names columns that do not exist.")
+
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Restored):
     """The outcome of one chain.
 
     Attributes
@@ -60,6 +83,8 @@ class Chain:
     models: list
     means: np.ndarray
     variances: np.ndarray
+
+    _held: ClassVar[dict] = {"number": int, "models": list, "means": "nan s d", "variances": "nan s d"}
 
 
 def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:

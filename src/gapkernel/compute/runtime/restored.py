@@ -117,11 +117,12 @@ def _check_array(name: str, value, what: str, lengths: dict[str, int], places: l
 
 
 def _bind(name: str, letters: list[str], shape: tuple[int, ...], lengths: dict[str, int]) -> None:
-    """Check a shape against letters that stand for the same lengths everywhere; * is any length."""
+    """Check a shape against letters that stand for the same lengths everywhere, or are numbers; * is any length."""
     if len(letters) != len(shape):
         raise ValueError(f"{name} has {len(shape)} dimensions, not {len(letters)}.")
     for letter, length in zip(letters, shape, strict=True):
-        if letter != "*" and lengths.setdefault(letter, length) != length:
+        expected = int(letter) if letter.isdigit() else lengths.setdefault(letter, length)
+        if letter != "*" and expected != length:
             raise ValueError(f"{name} has the shape {shape}, which does not go with the rest.")
 
 
