@@ -15,8 +15,9 @@ from sklearn.svm import LinearSVR
 from gapkernel.cli import main, problem
 from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
-from gapkernel.cli.predict import predictions, prepared
+from gapkernel.cli.predict import predictions, prepared, read_model
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.gap.base import MEMBERS
 from gapkernel.experiments import Grid
 from gapkernel.persistence import save
 from gapkernel.tables.files import Reading, read_frame, read_raw
@@ -275,6 +276,42 @@ def test_predict_warns_of_gaps_that_have_changed(folder, capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "The gaps differ from those at fit (p = 0.001)" in told
     assert f"'{name}' is missing in" in told
+
+
+@pytest.mark.parametrize("method", ["gap", "rbf"])
+def test_explain_says_what_pushed_what_is_missing_and_what_is_worth_measuring(method, folder, capsys, monkeypatch):
+    monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {"rbf": MEMBERS["rbf"]})
+    monkeypatch.setattr("gapkernel.GapClassifier._trees", {})
+    command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", method)
+    frame, saved = read_frame("good.csv")[0].drop(columns="class"), read_model(folder / "model.skops")
+    capsys.readouterr()
+    assert command("explain", "model.skops", "good.csv", "--row", 7, "--cost", "size=2") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    chances = saved["model"].predict_proba(frame.iloc[[7]])[0]
+    label = saved["model"].classes_[chances.argmax()]
+    assert f"'class' is predicted to be {label} with probability {chances.max():.2f}" in told
+    assert "weight = " in told
+    assert "kind = " in told
+    assert "size = " not in told  # it is missing
+    assert "fall of the entropy if measured for its cost" in told
+    assert ("tips at" in told) == (method == "gap")
+    for arguments, wrong in (
+        (("--row", 60), "--row must be a number from 0 to 59"),
+        (("--cost", "height=2"), "got 'height=2'"),
+        (("--cost", "size=none"), "positive number after 'size='"),
+    ):
+        assert wrong in complaint(capsys, "explain", "model.skops", "good.csv", *arguments)
+
+
+def test_explain_shows_the_interval_of_a_number(folder, capsys, monkeypatch):
+    monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {"rbf": MEMBERS["rbf"]})
+    monkeypatch.setattr("gapkernel.GapRegressor._trees", {})
+    command("fit", "good.csv", "-t", "weight", "-o", "model.skops", "--drop", "class")
+    capsys.readouterr()
+    assert command("explain", "model.skops", "good.csv", "--row", 1) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "with 90 % probability between" in told
+    assert "Nothing is missing in the row." in told
 
 
 def test_a_regression_and_its_notes(folder, capsys):

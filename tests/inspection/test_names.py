@@ -63,3 +63,43 @@ def test_an_unknown_category_is_counted_as_the_gap_it_is():
     model = process().fit(X, np.arange(12.0) % 2)
     new = pd.DataFrame({"size": [1.0, 2.0], "kind": ["x", "never seen"]})
     assert_array_equal(coverage(model, new, [0.0, 1.0]).missing, [0, 1])
+
+
+def test_costs_change_what_is_best_and_name_what_they_leave_out(frame):
+    model = process().fit(frame, frame["a"] + 0.5 * frame["b"])
+    row = pd.DataFrame({"a": [np.nan], "b": [np.nan], "c": [0.3]})
+    plain = value_of_information(model, row)
+    assert plain.best == "a"
+    assert_array_equal(plain.costs, [1, 1])
+    dear = value_of_information(model, row, costs={"a": 100.0, "b": 1.0})
+    assert dear.best == "b"
+    assert_allclose(dear.worth, plain.reduction / [100, 1])
+    assert_allclose(value_of_information(model, row, costs=[100.0, 1.0, 5.0]).worth, dear.worth)
+    for costs, told in (
+        ({"a": 1.0}, "positive cost for column 'b'"),
+        ({"a": 1.0, "b": -1.0}, "positive cost for column 'b'"),
+        ({"d": 1.0}, "costs names column 'd'"),
+        ([1.0], "one entry for each of 3 columns"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            value_of_information(model, row, costs=costs)
+
+
+def test_the_estimator_that_chooses_knows_what_is_worth_measuring(frame):
+    """Its laws are in the units of the table: the same as those of its member, for numbers and for categories."""
+    random = np.random.default_rng(1)
+    X = frame.assign(b=1000 * frame["b"] + 7, kind=np.where(frame["c"] > 0, "x", "y"))
+    y = frame["a"] + (frame["c"] > 0)
+    X = X.mask(random.random(X.shape) < 0.1)
+    model = gk.GapRegressor(members=["rbf"], cv=2, random_state=0).fit(X, y)
+    row = pd.DataFrame({"a": [np.nan], "b": [np.nan], "c": [0.3], "kind": pd.Series([None], dtype=object)})
+    values, weights = model.cell_nodes(row, 1, 16)
+    mean = weights @ values
+    assert abs(mean - 7) < 1000
+    assert 300 < np.sqrt(weights @ (values - mean) ** 2) < 3000
+    levels, shares = model.cell_nodes(row, 3, 16)
+    assert_array_equal(np.sort(levels), [0, 1])
+    assert_allclose(shares.sum(), 1.0)
+    result = value_of_information(model, row)
+    assert result.names == ["a", "b", "kind"]
+    assert result.best == "a"

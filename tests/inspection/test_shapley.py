@@ -192,6 +192,10 @@ def test_the_target_says_what_is_explained(data):
     against = shapley(two, X[:3], target="a")
     assert_allclose(against.values, -shapley(two, X[:3]).values)
     assert_array_equal(against.outputs, ["a"] * 3)
+    sure = DecisionTreeClassifier(max_depth=2).fit(X, np.where(y > 0, "b", "a"))
+    first = shapley(sure, X[:3], target="a")
+    assert_array_equal(first.outputs, ["a"] * 3)
+    assert_allclose(first.answers, sure.predict_proba(X[:3])[:, 0])
     several = gk.KernelRidge().fit(X, np.column_stack([y, -y]))
     assert_allclose(shapley(several, X[:3], target=1).values, -shapley(several, X[:3], target=0).values, atol=1e-10)
     for model, options, message in (

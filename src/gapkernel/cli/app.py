@@ -117,6 +117,25 @@ def predict(
 
 
 @app.command()
+def explain(
+    model: Annotated[Path, Argument(help="A file that fit wrote.")],
+    data: Data,
+    row: Annotated[int, Option("--row", "-r", help="Which row of the table; the first is 0.")] = 0,
+    cost: Annotated[list[str], Option("--cost", metavar="COLUMN=COST", help="Of a measurement; 1 unless said.")] = [],  # noqa: B006
+    absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
+    na: GapMarks = [],  # noqa: B006
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Explain the prediction for a row: what pushed it, what is missing, and what would be worth measuring."""
+    from gapkernel.cli.explain import explain
+    from gapkernel.tables.files import Reading
+
+    reading = Reading(gap_marks=na, decimal=decimal, encoding=encoding)
+    explain(model, data, row, reading, costs=cost, absent_as_gaps=absent_as_gaps)
+
+
+@app.command()
 def reproduce(
     paper: Annotated[str, Argument(help="expected-kernel, ehk, cccp, microbiology or genrbf.")],
     quick: Annotated[bool, Option("--quick", help="A part that takes a few minutes; the default.")] = False,

@@ -57,9 +57,9 @@ def _columns(frame: pd.DataFrame, gaps) -> Table:
     for k, name in enumerate(frame):
         count = int(gaps.column_gaps[k])
         share = f"{count / gaps.n_rows:.1%}" if count else ""
-        bar = Text(_bar(count / most, 8), style="red")
+        drawn = Text(bar(count / most, 8), style="red")
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
-        table.add_row(Text(name), str(count or "·"), share, bar, influx, outflux, Text(_content(frame[name])))
+        table.add_row(Text(name), str(count or "·"), share, drawn, influx, outflux, Text(_content(frame[name])))
     table.caption = (
         "influx: how well its gaps can be learned from the other columns; outflux: how well it can help to fill theirs"
     )
@@ -80,8 +80,8 @@ def _patterns(gaps) -> Table:
         for gap in gaps.patterns.gaps[k]:
             cells.append("·" if gap else "■", style="red" if gap else "cyan")
         count = int(gaps.patterns.counts[k])
-        bar = Text(_bar(count / gaps.patterns.counts[0], 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
-        table.add_row(str(count), bar, *([Text(listed or "nothing")] if wide else [cells, Text(listed or "nothing")]))
+        drawn = Text(bar(count / gaps.patterns.counts[0], 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
+        table.add_row(str(count), drawn, *([Text(listed or "nothing")] if wide else [cells, Text(listed or "nothing")]))
     if len(gaps.patterns) > MOST_PATTERNS:
         rest = gaps.patterns.counts[MOST_PATTERNS:]
         table.caption, table.caption_justify = f"and {len(rest)} further patterns with {rest.sum()} rows", "left"
@@ -99,7 +99,7 @@ def _content(values: pd.Series) -> str:
     return f"{values.min():.5g} to {values.max():.5g}"
 
 
-def _bar(share: float, width: int) -> str:
+def bar(share: float, width: int) -> str:
     """A bar of blocks, in eighths of a character."""
     eighths = round(8 * width * share)
     if share > 0:

@@ -115,6 +115,9 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         check_is_fitted(self, "density_")
         return read_table(self, X, reset=False, schema=self.density_.schema_)
 
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
+
     @property
     def gaussian_share(self) -> float:
         """1 for Gaussian laws of the gaps, 0 for others."""

@@ -74,6 +74,22 @@ class Inspectable(ABC):
             A level that was never seen is a gap. All verbs of the estimator take it in place of ``X``.
         """
 
+    @abstractmethod
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.
+
+        Parameters
+        ----------
+        X : array-like, frame or Table of one row
+        column : int
+        n_nodes : int
+
+        Returns
+        -------
+        values, weights : ndarray of shape (n_values,)
+            A category has its levels as values.
+        """
+
     def gaps(self, X) -> np.ndarray:
         """Where new rows have gaps; a level that was never seen is one.
 

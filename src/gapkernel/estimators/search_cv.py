@@ -112,6 +112,9 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     def table_of(self, X) -> Table:
         return self._best.table_of(X)
 
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._best.cell_nodes(X, column, n_nodes)
+
     @property
     def training_summary_(self) -> TrainingSummary:  # type: ignore[override]
         """What is remembered of the training table."""

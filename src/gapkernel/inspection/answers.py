@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
@@ -21,6 +21,24 @@ AVERAGES = ("predict", "decision_function", "latent_mean_and_variance")
 
 ROWS_AT_ONCE = 2**14
 """Rows with hidden cells that are answered together."""
+
+
+class Chosen(NamedTuple):
+    """What is explained of each row.
+
+    Attributes
+    ----------
+    outputs : ndarray of shape (n_rows,)
+        The column of the answers.
+    signs : ndarray of shape (n_rows,)
+        What it is multiplied by.
+    labels : ndarray of shape (n_rows,)
+        The class, or the number of the target.
+    """
+
+    outputs: np.ndarray
+    signs: np.ndarray
+    labels: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,26 +89,27 @@ class Answers:
             found = found[0] if self.method == "latent_mean_and_variance" else found
         return np.asarray(found).reshape(len(rows), -1)
 
-    def chosen(self, target) -> tuple[np.ndarray, np.ndarray]:
-        """The output that is explained of each row, and its sign; None is the predicted of several classes."""
-        everything = np.arange(len(self.table))
-        outputs = self(everything, np.zeros(self.table.shape, bool))
-        n_outputs, sign = outputs.shape[1], np.ones(len(outputs))
-        if target is None:
-            if n_outputs > 2 and is_classifier(self.model):
-                return outputs.argmax(axis=1), sign
-            if n_outputs > 1 and not is_classifier(self.model):
-                raise ValueError(f"The model has {n_outputs} targets: say which one is explained by target=.")
-            return np.full(len(outputs), n_outputs - 1), sign
-        known = self.model.classes_.tolist() if is_classifier(self.model) else list(range(n_outputs))
-        if len(known) != max(n_outputs, 2) and is_classifier(self.model):  # pairs of classes
-            known = list(range(n_outputs))
-        if target not in known:
-            raise ValueError(f"target must be one of {known}, got {target!r}.")
-        place = known.index(target)
-        if n_outputs == 1 and is_classifier(self.model):  # a value is for the second class and against the first
-            return np.zeros(len(outputs), int), sign if place else -sign
-        return np.full(len(outputs), place), sign
+    def chosen(self, target) -> Chosen:
+        """The output that is explained of each row; None is the predicted of several classes."""
+        found = self(np.arange(len(self.table)), np.zeros(self.table.shape, bool))
+        n_rows, n_outputs = found.shape
+        labels = np.asarray(self.model.classes_) if is_classifier(self.model) else np.arange(n_outputs)
+        one_for_two = is_classifier(self.model) and n_outputs == 1  # a value for the second class, against the first
+        if len(labels) != n_outputs and not one_for_two:
+            labels = np.arange(n_outputs)  # pairs of classes
+        if target is not None:
+            if target not in labels.tolist():
+                raise ValueError(f"target must be one of {labels.tolist()}, got {target!r}.")
+            places = np.full(n_rows, labels.tolist().index(target))
+        elif len(labels) <= 2 and is_classifier(self.model):
+            places = np.full(n_rows, len(labels) - 1)
+        elif is_classifier(self.model) or n_outputs == 1:
+            places = found.argmax(axis=1)
+        else:
+            raise ValueError(f"The model has {n_outputs} targets: say which one is explained by target=.")
+        if one_for_two:
+            return Chosen(np.zeros(n_rows, int), np.where(places == 1, 1.0, -1.0), labels[places])
+        return Chosen(places, np.ones(n_rows), labels[places])
 
 
 def _settled(model, method: str) -> str:
@@ -106,6 +125,13 @@ def _settled(model, method: str) -> str:
             f"response_method must be 'auto' or a method of {type(model).__name__} among {known}, got {method!r}."
         )
     return method
+
+
+def inside_of(model):
+    """The estimator inside scikit-learn's `CalibratedClassifierCV`, or the model itself."""
+    from sklearn.calibration import CalibratedClassifierCV  # slow to import
+
+    return model.calibrated_classifiers_[0].estimator if isinstance(model, CalibratedClassifierCV) else model
 
 
 def names_after(steps: Pipeline, names):

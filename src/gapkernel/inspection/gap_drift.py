@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
-from gapkernel.inspection.answers import names_after
+from gapkernel.inspection.answers import inside_of, names_after
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
 
@@ -132,10 +132,7 @@ def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
 
 def _inside(model, X, names=None) -> tuple[Inspectable, Any, Any]:
     """The estimator that remembers its training table, with what reaches it and the names of that."""
-    from sklearn.calibration import CalibratedClassifierCV  # slow to import
-
-    if isinstance(model, CalibratedClassifierCV):
-        return _inside(model.calibrated_classifiers_[0].estimator, X, names)
+    model = inside_of(model)
     if isinstance(model, Pipeline) and len(model) > 1:
         return _inside(model[-1], model[:-1].transform(X), names_after(model[:-1], names))
     if not isinstance(model, Inspectable) or not hasattr(model, "training_summary_"):

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 
-from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers
+from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, Chosen
 from gapkernel.rows import Patterns
 from gapkernel.tables import Table
 
@@ -162,7 +162,7 @@ def shapley(
     (array([[2.2, nan, 0. ]]), True)
     """
     answers = Answers.of(model, X, response_method)
-    outputs, signs = answers.chosen(target)
+    chosen = answers.chosen(target)
     table, patterns = answers.table, Patterns.of(answers.table.missing)
     if interactions:
         _check_pairs(table, max_exact)
@@ -172,7 +172,7 @@ def shapley(
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     for begin, end, gaps in zip(patterns.row_start, patterns.row_start[1:], patterns.gaps, strict=False):
         rows, cells = patterns.order[begin:end], np.flatnonzero(~gaps)
-        worth_of = partial(_worth, answers, rows, cells, outputs, signs)
+        worth_of = partial(_worth, answers, chosen, rows, cells)
         if len(cells) <= max_exact:
             worth = worth_of(all_coalitions(len(cells)))
             found, error = worth @ shapley_weights(len(cells)).T, np.zeros((len(rows), len(cells)))
@@ -184,12 +184,9 @@ def shapley(
             found, error, base[rows] = _sampled(orders, worth_of)
         values[np.ix_(rows, cells)], errors[np.ix_(rows, cells)] = found, error
     names = table.schema.names or tuple(map(str, range(d)))
-    same = len(np.unique(outputs)) == 1
-    labels = _labels(model, outputs, signs)
-    return ShapleyValues(
-        values, float(base[0]) if same else base, errors, answers.exact, pairs, names, table, answers.method, labels,
-        is_classifier(model),
-    )  # fmt: skip
+    whole = float(base[0]) if len(np.unique(chosen.outputs)) == 1 else base
+    said = answers.method, chosen.labels, is_classifier(model)
+    return ShapleyValues(values, whole, errors, answers.exact, pairs, names, table, *said)
 
 
 def all_coalitions(m: int) -> np.ndarray:
@@ -206,7 +203,7 @@ def shapley_weights(m: int) -> np.ndarray:
     return np.where(told, among[size - 1][:, None], -among[size][:, None]).T
 
 
-def _worth(answers: Answers, rows, cells, outputs, signs, told: np.ndarray) -> np.ndarray:
+def _worth(answers: Answers, chosen: Chosen, rows, cells, told: np.ndarray) -> np.ndarray:
     """What each coalition of cells is worth for each row, (n_rows, n_coalitions)."""
     hidden = np.ones((len(told), answers.table.shape[1]), bool)
     hidden[:, cells] = ~told
@@ -217,7 +214,7 @@ def _worth(answers: Answers, rows, cells, outputs, signs, told: np.ndarray) -> n
             masks = hidden[first : first + ROWS_AT_ONCE]
             places = np.repeat(some, len(masks))
             found = answers(places, np.tile(masks, (len(some), 1)))
-            found = signs[places] * found[np.arange(len(places)), outputs[places]]
+            found = chosen.signs[places] * found[np.arange(len(places)), chosen.outputs[places]]
             worth[begin : begin + at_once, first : first + ROWS_AT_ONCE] = found.reshape(len(some), -1)
     return worth
 
@@ -251,16 +248,6 @@ def _sampled(orders: np.ndarray, worth_of) -> tuple[np.ndarray, np.ndarray, np.n
     worth = worth_of(distinct.gaps)[:, distinct.index].reshape(-1, n_pairs, 2, m + 1)
     added = np.take_along_axis(np.diff(worth, axis=3), place[None], axis=3).mean(axis=2)
     return added.mean(axis=1), added.std(axis=1, ddof=1) / np.sqrt(n_pairs), worth[:, 0, 0, 0]
-
-
-def _labels(model, outputs: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """The class that each row is explained for; numbers of targets for other models."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return outputs
-    if len(classes) == 2 and not outputs.any():  # one value for two classes
-        return np.asarray(classes)[(signs > 0).astype(int)]
-    return np.asarray(classes)[outputs] if outputs.max() < len(classes) else outputs
 
 
 def _check_pairs(table: Table, max_exact: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import Density
-from gapkernel.inspection.answers import names_after
-from gapkernel.tables import Table, named_like_fit, one_row, read_table
+from gapkernel.estimators.inspectable import Inspectable
+from gapkernel.inspection.answers import inside_of, names_after
+from gapkernel.tables import Schema, Table, named_like_fit, one_row, read_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class ValueOfInformation:
         Of the row as it is: the predictive variance, or the entropy of the class probabilities in nats. NaN for a
         regressor without predictive variances.
     measure : {"variance", "entropy"}
+    costs : ndarray of shape (n_missing,)
+        What measuring each cell costs.
     """
 
     columns: np.ndarray
@@ -38,16 +42,22 @@ class ValueOfInformation:
     reduction: np.ndarray
     uncertainty: float
     measure: str
+    costs: np.ndarray
 
     @property
     def best(self) -> str:
-        """Name of the cell most worth measuring; ValueError if the row has no gap."""
+        """Name of the cell with the largest reduction for its cost; ValueError if the row has no gap."""
         if not self.names:
             raise ValueError("The row has no gap, so there is nothing to measure.")
-        return self.names[int(np.argmax(self.reduction))]
+        return self.names[int(np.argmax(self.worth))]
+
+    @property
+    def worth(self) -> np.ndarray:
+        """The reduction for each unit of cost, (n_missing,)."""
+        return self.reduction / self.costs
 
 
-def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOfInformation:
+def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64) -> ValueOfInformation:
     """Expected fall of a row's uncertainty for each of its missing cells, were it measured.
 
     The cell is integrated over its law given what is observed, by Gauss-Hermite quadrature (a category: over its
@@ -60,8 +70,12 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     estimator : fitted regressor or classifier with ``predict_proba``, or a pipeline that ends in one
     row : array-like or frame of one row
     density : fitted density, default=None
-        Where the cells' laws come from; None is ``estimator.density_``. In a pipeline it is the density of what
-        reaches the last step.
+        Where the cells' laws come from; None is the estimator's own. In a pipeline it is the density of what reaches
+        the last step.
+    costs : dict or array-like of shape (n_features,), default=None
+        What measuring a column costs: positive, by the names (or numbers) of the columns or one for each, of what
+        reaches the last step of a pipeline. ``best`` is then the cell with the largest reduction for its cost. None is
+        the same for all.
     n_nodes : int, default=64
         Nodes of the quadrature.
 
@@ -89,13 +103,16 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             row, names = estimator[:-1].transform(row), names_after(estimator[:-1], names)
         estimator = estimator[-1]
     check_is_fitted(estimator)
-    density = getattr(estimator, "density_", None) if density is None else density
-    if not isinstance(density, Density):
+    laws = inside_of(estimator) if density is None else density
+    if not isinstance(laws, Density | Inspectable):
         raise ValueError(
             f"{type(estimator).__name__} has no density_: pass density=, for example "
             f"gapkernel.density.Gaussian().fit(X_train)."
         )
-    table = read_table(estimator, row, reset=False, schema=density.schema_)
+    if isinstance(laws, Inspectable):
+        table = laws.table_of(row)
+    else:
+        table = read_table(estimator, row, reset=False, schema=laws.schema_)
     if len(table) != 1:
         raise ValueError(f"row must be one row, got {len(table)}.")
     columns = np.flatnonzero(table.missing[0])
@@ -105,7 +122,7 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
     now, reduction = _form(table, estimator), np.empty(len(columns))
     uncertainty = _entropy(estimator, now)[0] if classify else _variance(estimator, now)
     for k, column in enumerate(columns.tolist()):
-        values, weights = density.cell_nodes(table, column, n_nodes)
+        values, weights = laws.cell_nodes(table, column, n_nodes)
         measured = _form(_completed(table, column, values), estimator)
         if classify:
             reduction[k] = uncertainty - weights @ _entropy(estimator, measured)
@@ -113,7 +130,27 @@ def value_of_information(estimator, row, *, density=None, n_nodes=64) -> ValueOf
             means = estimator.predict(measured)
             reduction[k] = weights @ (means - weights @ means) ** 2
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
-    return ValueOfInformation(columns, labels, reduction, float(uncertainty), "entropy" if classify else "variance")
+    measure, prices = "entropy" if classify else "variance", _prices(costs, table, names)[columns]
+    return ValueOfInformation(columns, labels, reduction, float(uncertainty), measure, prices)
+
+
+def _prices(costs, table: Table, names) -> np.ndarray:
+    """What each column costs; columns that a dict leaves out cost NaN, and are refused where they are missing."""
+    n_columns = table.shape[1]
+    prices = np.ones(n_columns)
+    if isinstance(costs, Mapping):
+        prices = np.full(n_columns, np.nan)
+        schema = Schema.of_numbers(n_columns, None if names is None else tuple(map(str, names)))
+        prices[schema.places(list(costs), "costs")] = list(costs.values())
+    elif costs is not None:
+        prices = np.array(costs, dtype=np.float64)
+        if prices.shape != (n_columns,):
+            raise ValueError(f"costs must have one entry for each of {n_columns} columns, got shape {prices.shape}.")
+    wrong = np.flatnonzero(table.missing[0] & ~((prices > 0) & np.isfinite(prices)))
+    if len(wrong):
+        label = names[wrong[0]] if names is not None else wrong[0]
+        raise ValueError(f"costs must say a positive cost for column {label!r}, which is missing in the row.")
+    return prices
 
 
 def _completed(table: Table, column: int, values: np.ndarray) -> Table:
@@ -125,7 +162,7 @@ def _completed(table: Table, column: int, values: np.ndarray) -> Table:
 
 def _form(table: Table, estimator):
     """The table as ``estimator`` was given one: ours take it as it is, others an array or a frame of numbers."""
-    if hasattr(estimator, "density_") or table.schema.categorical.any():
+    if isinstance(estimator, Inspectable) or table.schema.categorical.any():
         return table
     return named_like_fit(table.values, estimator)
 

@@ -91,6 +91,14 @@ class Preparation(Restored):
                 out[:, k] = [places.get(value, np.nan) for value in known.tolist()]
         return Table(out, self.schema, self._tilt(table.tilt))
 
+    def in_units(self, place: int, values: np.ndarray) -> np.ndarray:
+        """Values of a used column in the units of the table; of merged levels the first stands for all."""
+        places = self.values[place]
+        if places is None:
+            return self.location[place] + self.scale[place] * values
+        first = {number: value for value, number in reversed(places.items())}
+        return np.array([first[int(value)] for value in values])
+
     def _tilt(self, tilt: Tilt | None) -> Tilt | None:
         """The same assumption about the prepared table; none about a column that is left out."""
         if tilt is None or tilt.column not in self.used:

@@ -184,9 +184,14 @@ class FittedMember(Restored):
     }
 
     @property
+    def has_laws(self) -> bool:
+        """Whether it has laws for gaps at all: trees do not."""
+        return isinstance(self.estimator, Inspectable)
+
+    @property
     def has_gaussian_laws(self) -> bool:
         """Whether it has Gaussian laws for gaps; what is assumed about gaps does not reach other members."""
-        return isinstance(self.estimator, Inspectable) and self.estimator.gaussian_share == 1.0
+        return self.has_laws and self.estimator.gaussian_share == 1.0
 
     def answers(self, table: Table) -> np.ndarray:
         """Probabilities (n, n_classes), or values (n,)."""

@@ -1,0 +1,152 @@
+"""``gapkernel explain``: what pushed a prediction, what is missing, and what would be worth measuring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gapkernel.cli.describe import LOOK, bar
+from gapkernel.cli.output import note, say
+from gapkernel.cli.predict import prepared, read_model
+from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
+from gapkernel.inspection.value_of_information import ValueOfInformation
+from gapkernel.tables.files import AS_IT_IS, Reading, read_raw
+from gapkernel.tables.input_errors import InputError
+
+WIDTH = 20
+"""Of the longest bar, in characters."""
+
+
+def explain(
+    model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False, console=None
+) -> None:
+    """Explain the prediction for one row of ``data`` by the model in the file ``model``."""
+    console = console or Console()
+    saved = read_model(model)
+    frame = read_raw(data, reading)
+    if not 0 <= row < len(frame):
+        raise InputError(f"--row must be a number from 0 to {len(frame) - 1}, got {row}: {data} has {len(frame)} rows.")
+    X, notes = prepared(frame, saved, data, reading.decimal, absent_as_gaps=absent_as_gaps)
+    X = X.iloc[[row]].reset_index(drop=True)
+    prices = _prices(costs, saved["columns"])
+    for text in notes:
+        note(console, text)
+    pushed = _pushed(saved, X)
+    say(console, *_headline(saved, X, pushed, row, data))
+    if (~np.isnan(pushed.values)).any():
+        console.print(_pushes(pushed))
+    if not pushed.exact:
+        say(console, ("Values are what the model itself makes of fewer cells.", "dim"))
+    missing = [name for name in X if X[name].isna()[0]]
+    if not missing:
+        say(console, "\nNothing is missing in the row.")
+        return
+    worth, points = _what_gaps_are_worth(saved["model"], X, prices, console)
+    if worth is None and points is None:
+        say(console, f"\nMissing: {', '.join(missing)}.")
+    else:
+        console.print(_missing(missing, worth, points))
+
+
+def _pushed(saved: dict, X: pd.DataFrame) -> ShapleyValues:
+    """The values of the cells: of the probability of the predicted class, or of the predicted number."""
+    model = saved["model"]
+    if saved["task"] != "classification":
+        return shapley(model, X, random_state=0)
+    label = model.classes_[model.predict_proba(X)[0].argmax()]
+    return shapley(model, X, response_method="predict_proba", target=label, random_state=0)
+
+
+def _headline(saved: dict, X: pd.DataFrame, pushed: ShapleyValues, row: int, data: Path) -> list:
+    answer, base = float(pushed.answers[0]), float(pushed.base_value)
+    start = f"Row {row} of {data}: '{saved['target']}' is predicted to be "
+    if saved["task"] == "classification":
+        said = f" with probability {answer:.2f}; it would be {base:.2f} for a row of which nothing is known."
+        return [start, (str(pushed.outputs[0]), "bold"), said]
+    said = f"; it would be {base:.4g} for a row of which nothing is known."
+    if hasattr(saved["model"], "predict_interval"):
+        low, high = saved["model"].predict_interval(X, coverage=0.9)[0]
+        said = f", with 90 % probability between {low:.4g} and {high:.4g}{said}"
+    return [start, (f"{answer:.4g}", "bold"), said]
+
+
+def _pushes(pushed: ShapleyValues) -> Table:
+    """A line for each observed cell, the largest push first."""
+    table = Table(title="\nWhat pushed it", **LOOK)
+    for name, justify in (("cell", "left"), ("push", "right"), ("", "left")):
+        table.add_column(name, justify=justify, no_wrap=bool(name))  # type: ignore[arg-type]
+    values, errors = pushed.values[0], pushed.standard_error[0]
+    largest = max(np.nanmax(np.abs(values)), 1e-12)
+    for k in np.argsort(-np.abs(values), kind="stable"):
+        if not np.isnan(values[k]):
+            doubt = f" ± {errors[k]:.2g}" if errors[k] else ""
+            drawn = Text(bar(abs(values[k]) / largest, WIDTH), style="green" if values[k] > 0 else "red")
+            table.add_row(Text(pushed.label(0, k)), f"{values[k]:+.3g}{doubt}", drawn)
+    return table
+
+
+def _what_gaps_are_worth(
+    model, X: pd.DataFrame, prices: dict[str, float] | None, console: Console
+) -> tuple[ValueOfInformation | None, TippingPoints | None]:
+    """What measuring each gap is worth, and where the prediction tips; None with a note where the model cannot say."""
+    try:
+        worth = value_of_information(model, X, costs=prices)
+    except ValueError as error:
+        note(console, f"What is worth measuring cannot be said: {error}")
+        worth = None
+    try:
+        points = tipping_points(model, X)
+    except ValueError:
+        points = None  # it has no Gaussian laws
+    return worth, points
+
+
+def _missing(names: list[str], worth: ValueOfInformation | None, points: TippingPoints | None) -> Table:
+    """A line for each missing cell, the one most worth measuring first."""
+    table = Table(title="\nWhat is missing", **LOOK)
+    table.add_column("cell")
+    gains = dict.fromkeys(names, 0.0)
+    if worth is not None:
+        gains |= dict(zip(worth.names, np.maximum(worth.worth, 0.0).tolist(), strict=True))
+        per_cost = " for its cost" if not np.all(worth.costs == 1.0) else ""
+        table.add_column(f"fall of the {worth.measure} if measured{per_cost}", justify="right")
+        table.add_column("")
+    if points is not None:
+        table.add_column("tips at", justify="right")
+        table.caption = (
+            "Tips at: by how many deviations of its column the missing value would have to differ from what is "
+            "expected of it before the prediction changes; - if 3 do not suffice."
+        )
+        table.caption_justify = "left"
+    largest = max(*gains.values(), 1e-12)
+    for name in sorted(names, key=lambda name: -gains[name]):
+        cells: list = [Text(name)]
+        if worth is not None:
+            cells += [f"{gains[name]:.3g}", Text(bar(gains[name] / largest, WIDTH), style="blue")]
+        if points is not None:
+            place = points.names.index(name)
+            tilt, sign = points.tilt[0, place], "+" if points.direction[0, place] > 0 else "-"
+            cells.append(f"{sign}{tilt:.2f}" if np.isfinite(tilt) else "-")
+        table.add_row(*cells)
+    return table
+
+
+def _prices(costs, columns: list[str]) -> dict[str, float] | None:
+    """The costs that a person gave as COLUMN=COST; columns that were not named cost 1."""
+    prices = dict.fromkeys(columns, 1.0)
+    for given in costs:
+        name, _, price = given.rpartition("=")
+        if name not in prices:
+            raise InputError(f"--cost needs COLUMN=COST with a column that the model was fitted with, got '{given}'.")
+        try:
+            prices[name] = float(price)
+        except ValueError:
+            prices[name] = np.nan
+        if not 0 < prices[name] < np.inf:
+            raise InputError(f"--cost needs a positive number after '{name}=', got '{price}'.")
+    return prices if costs else None
