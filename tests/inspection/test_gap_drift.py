@@ -38,6 +38,9 @@ class Remembers(Inspectable, BaseEstimator):
     def table_of(self, X):
         return Table(X, Schema.of_numbers(X.shape[1]))
 
+    def cell_nodes(self, X, column, n_nodes):
+        raise NotImplementedError
+
 
 def table(random, rates, n):
     """Gaps that come in pairs, as they do: the second column misses what the first misses, half of the time."""

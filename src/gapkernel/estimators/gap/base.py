@@ -18,7 +18,6 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
@@ -27,15 +26,16 @@ from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import GapCountCalibration
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
 from gapkernel.estimators.gap.combination import ToProbabilities, log_loss
+from gapkernel.estimators.gap.inspection import InspectableMembers
 from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
 from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
 from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
-from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition, check_splits, weights_for
-from gapkernel.tables import Schema, Table, read_labelled, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_labelled, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -112,7 +112,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
+class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator):
     """Tries members on shared folds, averages the best of them, and calibrates by their out-of-fold answers."""
 
     members: str | list = "auto"
@@ -305,37 +305,6 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         with threadpool_limits(1):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
-
-    @property
-    def gaussian_share(self) -> float:
-        """The weight of the members that have Gaussian laws for gaps; the others have other laws, or trees."""
-        check_is_fitted(self, "fitted_")
-        return float(sum(w for w, m in zip(self.weights_, self.fitted_, strict=True) if m.has_gaussian_laws))
-
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.
-
-        The law is that of the member with the largest weight among those that see the table as it is, and Gaussian
-        laws first.
-        """
-        table = self.preparation_(self.table_of(X))
-        place = np.flatnonzero(self.preparation_.used == column)
-        if not len(place):
-            return np.zeros(1), np.ones(1)  # nothing is learned from the column, whatever it holds
-        pairs = zip(self.fitted_, self.weights_, strict=True)
-        able = [(m.has_gaussian_laws, w, m.estimator) for m, w in pairs if m.has_laws and isinstance(m.view, AsItIs)]
-        if not able:
-            raise ValueError(
-                "No member has laws for the gaps of the table as it is: pass density=, for example "
-                "gapkernel.density.JointGaussian().fit(X_train)."
-            )
-        *_, estimator = max(able, key=lambda entry: entry[:2])
-        values, weights = estimator.cell_nodes(table, int(place[0]), n_nodes)
-        return self.preparation_.in_units(int(place[0]), values), weights
-
-    def table_of(self, X) -> Table:
-        check_is_fitted(self, "fitted_")
-        return read_table(self, X, reset=False, schema=self.schema_)
 
     @property
     def _trees(self) -> dict[str, Any]:
