@@ -8,6 +8,7 @@ import numpy as np
 
 from gapkernel.inspection import ShapleyValues, shapley
 from gapkernel.plots.drawing import GRID, MISSING, PALETTE, SOFT, Display
+from gapkernel.tables import take_rows
 
 UP, DOWN = MISSING, PALETTE[0]
 
@@ -61,8 +62,8 @@ class WaterfallDisplay(Display):
         -------
         display : WaterfallDisplay
         """
-        found = shapley(estimator, X, **options)
-        return cls(shapley=found, row=row, max_display=max_display).plot(ax=ax)
+        found = shapley(estimator, take_rows(X, [row]), **options)
+        return cls(shapley=found, max_display=max_display).plot(ax=ax)
 
     def _steps(self) -> tuple[list[str], np.ndarray]:
         """Labels and values, the largest first; what is too small to show is one step."""
