@@ -1,6 +1,7 @@
 """Calibration for each mask: whose scores serve a row, what they are, and how often intervals and sets cover."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import kernel_ridge
@@ -157,6 +158,38 @@ def test_several_targets_have_their_own_intervals_by_mask():
     for k in range(2):
         single = gk.KernelRidge(alpha=[0.1, 0.4][k], conformal="mask").fit(X, both[:, k])
         assert_allclose(single.predict_interval(X), intervals[:, :, k], rtol=1e-8)
+
+
+GAPS = [
+    gk.GapRegressor(members=["process", "genrbf", "ehk, levels", "trees, small"], random_state=0),
+    gk.GapClassifier(members=["process", "genrbf", "ehk, levels", "trees, small"], random_state=0),
+]
+
+
+@pytest.mark.parametrize("machine", GAPS, ids=lambda machine: type(machine).__name__)
+def test_estimators_that_choose_keep_the_members_of_each_fold(machine, tmp_path):
+    """These answer left-out rows as when they were tried, though a fold has not seen all levels and classes."""
+    X, y = problem(0, 140, 0.3, d=4)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(same=1.0, kind=np.where(y > 0, "u", "v"))
+    frame.loc[:40, "kind"] = None
+    frame.loc[[50, 51], "kind"] = "w"
+    if isinstance(machine, gk.GapClassifier):
+        y = np.append(np.digitize(y[:-3], [-1.0, 1.0]), [3, 3, 3]).astype(str)
+    model = clone(machine).set_params(conformal="mask").fit(frame[:100], y[:100])
+    scores = model._left_out_scores(np.arange(100), model.table_of(frame[:100]))
+    assert_allclose(scores, model.calibration_.scores, rtol=1e-6, atol=1e-9)
+    ask = model.predict_set if isinstance(machine, gk.GapClassifier) else model.predict_interval
+    answers, rules = ask(frame[100:], return_rule=True)
+    assert {"exact", "nested"} <= set(rules)
+    unknown = frame[100:].assign(same=NAN)  # a column that is not learned from
+    assert_array_equal(ask(unknown), answers)
+    save(model, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops")
+    assert_array_equal(getattr(again, ask.__name__)(frame[100:]), answers)
+    by_count = clone(machine).fit(frame[:100], y[:100])
+    assert_array_equal(by_count.predict(frame[100:]), model.predict(frame[100:]))
+    with pytest.raises(ValueError, match="was fitted without"):
+        getattr(clone(machine).set_params(conformal=False).fit(frame[:100], y[:100]), ask.__name__)(frame)
 
 
 # --- coverage -------------------------------------------------------------------------------------------------

@@ -187,20 +187,23 @@ class Search:
         with one_blas_thread(), config_context(n_threads=1):  # one split at a time, all threads inside it
             return run_tasks(lambda fold: self._judged(fold, chosen, judge), self.folds, "Choosing the settings")
 
-    def laws(self, settings: Settings) -> Laws:
-        """Density, kernel and laws of all rows; the densities of the splits are fitted along with it."""
+    def laws(self, settings: Settings, split: int | None = None) -> Laws:
+        """Density, kernel and laws of all rows, or of those that a split learns from; all densities are fitted."""
         candidate = self._candidate(settings)
         self._prepare([candidate], [self.all_rows, *self.folds])
-        density, rows, _ = self.all_rows.shared[candidate.density]
+        density, rows, _ = self._learned_from(split).shared[candidate.density]
         return Laws(density, candidate.estimator._kernel().resolve(density.moments(), rows), rows)
 
-    def fit(self, settings: Settings, *, calibrate: bool = False) -> KernelMachine:
-        """The estimator with these settings, fitted to all rows, its intervals calibrated by the splits if asked."""
-        estimator, training = self._candidate(settings).estimator, self.all_rows.training
+    def fit(self, settings: Settings, *, calibrate: bool = False, split: int | None = None) -> KernelMachine:
+        """The estimator with these settings, fitted to all rows, its intervals calibrated by the splits if asked.
+
+        With ``split`` it is fitted to the rows that the split learns from.
+        """
+        estimator, training = self._candidate(settings).estimator, self._learned_from(split).training
         if calibrate:
             train, test = ([np.flatnonzero(np.isin(training.kept, split[k])) for split in self.splits] for k in (0, 1))
             training = replace(training, folds=list(zip(train, test, strict=True)))
-        return estimator._learn(training, self.laws(settings), estimator._solver(training))
+        return estimator._learn(training, self.laws(settings, split), estimator._solver(training))
 
     def _fold(self, number: int, X, y, table: Table, targets: np.ndarray, weight: np.ndarray | None) -> Fold:
         train, test = self.splits[number]
@@ -236,6 +239,9 @@ class Search:
         with one_blas_thread(), config_context(n_threads=self.n_threads):
             for (fold, key), shared in zip(tasks, run_tasks(fitted, tasks, "Fitting the densities"), strict=True):
                 fold.shared[key] = shared
+
+    def _learned_from(self, split: int | None) -> Fold:
+        return self.all_rows if split is None else self.folds[split]
 
     def _number(self, fold: Fold) -> int | None:
         return None if fold is self.all_rows else self.folds.index(fold)

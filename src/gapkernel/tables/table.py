@@ -134,7 +134,7 @@ class Table:
 
     def hide(self, mask: np.ndarray) -> Table:
         """The table with gaps where ``mask``, (n_rows, n_columns), is true as well."""
-        return Table(np.where(mask, np.nan, self.values), self.schema)
+        return replace(self, values=np.where(mask, np.nan, self.values))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -180,18 +180,23 @@ class Table:
 
         Ordered categories keep all levels, which their type lists.
         """
-        levels, values = list(self.schema.levels), self.values
+        levels = list(self.schema.levels)
         for k in np.flatnonzero(self.schema.categorical & ~np.array(self.schema.ordered, dtype=bool)):
             seen = np.unique(self.values[rows, k])
-            seen = seen[~np.isnan(seen)].astype(int)
-            known = levels[k] or ()
-            if len(seen) < len(known):
-                place = np.full(len(known) + 1, np.nan)  # the last entry serves the gaps
-                place[seen] = np.arange(len(seen))
+            levels[k] = tuple((levels[k] or ())[int(code)] for code in seen[~np.isnan(seen)])
+        return self.recoded(replace(self.schema, levels=tuple(levels)))
+
+    def recoded(self, schema: Schema) -> Table:
+        """The table in the codes of a schema with fewer levels: those that it lacks become gaps."""
+        values = self.values
+        for k in np.flatnonzero(self.schema.categorical):
+            known, wanted = self.schema.levels[k] or (), schema.levels[k] or ()
+            if known != wanted:
+                place = {level: float(code) for code, level in enumerate(wanted)}
+                codes = np.array([*(place.get(level, np.nan) for level in known), np.nan])  # the last serves the gaps
                 values = values.copy() if values is self.values else values
-                values[:, k] = place[np.where(np.isnan(self.values[:, k]), -1, self.values[:, k]).astype(int)]
-                levels[k] = tuple(known[i] for i in seen)
-        return self if values is self.values else Table(values, replace(self.schema, levels=tuple(levels)))
+                values[:, k] = codes[np.where(np.isnan(self.values[:, k]), -1, self.values[:, k]).astype(int)]
+        return self if values is self.values else replace(self, values=values, schema=schema)
 
     def one_hot(self) -> np.ndarray:
         """Numbers, the places of ordered levels, and a 0/1 code for each other level; a gap is NaN in all its codes."""

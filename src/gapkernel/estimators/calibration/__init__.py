@@ -1,6 +1,6 @@
 """Intervals and sets that cover as often as they promise, by the scores of rows that were left out."""
 
-from gapkernel.estimators.calibration.base import CONFORMAL, Calibration, Limits, check_enough, checked_coverage
+from gapkernel.estimators.calibration.base import Calibration, Limits, check_enough, checked_coverage
 from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
 from gapkernel.estimators.calibration.intervals import ConformalIntervals
 from gapkernel.estimators.calibration.machines import MachineIntervals
@@ -8,7 +8,6 @@ from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.estimators.calibration.sets import ConformalSets
 
 __all__ = [
-    "CONFORMAL",
     "Calibration",
     "ConformalIntervals",
     "ConformalSets",

@@ -5,16 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
-
-CONFORMAL = ["boolean", StrOptions({"count", "mask"})]
-"""What ``conformal`` may be: no calibration, by gap counts (True is "count"), or by masks."""
 
 LEAST_ROWS = 30
 """Fewest left-out rows that a rule goes by."""
@@ -80,20 +77,25 @@ class Calibration(ABC):
 class Conformal(AnswersInParts):
     """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
 
+    _promise: ClassVar[str]
+    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count", "mask"})]}
     conformal: Any
     calibration_: Calibration | None
     table_of: Callable[..., Table]
-    gaps: Callable[..., np.ndarray]
 
     def _limits(self, table: Table, coverage: float) -> Limits:
         """What new rows may score."""
         if self.calibration_ is None:
             return Limits.by_one_rule("model", np.full(len(table), self._uncalibrated(coverage)))
-        return self.calibration_.limits(self.gaps(table), coverage, self._left_out_scores)
+        return self.calibration_.limits(self._masks(table), coverage, self._left_out_scores)
+
+    def _masks(self, table: Table) -> np.ndarray:
+        """The gaps of new rows that count."""
+        return table.missing
 
     def _uncalibrated(self, coverage: float) -> float:
         """The limit without calibration: an error, unless the estimator has a law of its own."""
-        raise ValueError(f"{type(self).__name__} was fitted without intervals: fit it with conformal=True.")
+        raise ValueError(f"{type(self).__name__} was fitted without {self._promise}: fit it with conformal=True.")
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         """The scores of the left-out rows at ``places`` with the cells of ``table``, which may be fewer than at fit."""

@@ -15,6 +15,7 @@ from gapkernel.tables import Table
 class ConformalIntervals(Conformal):
     """Gives intervals to a regressor with parameter ``conformal``."""
 
+    _promise = "intervals"
     predict: Callable[..., np.ndarray]
 
     def predict_interval(self, X, coverage=0.9, return_rule=False):

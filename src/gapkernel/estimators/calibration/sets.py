@@ -12,6 +12,7 @@ from gapkernel.tables import Table
 class ConformalSets(Conformal):
     """Gives sets of classes to a classifier with parameter ``conformal``."""
 
+    _promise = "sets"
     classes_: np.ndarray
 
     def predict_set(self, X, coverage=0.9, return_rule=False):

@@ -23,10 +23,12 @@ from threadpoolctl import threadpool_limits
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
-from gapkernel.estimators.calibration import GapCountCalibration
+from gapkernel.estimators.calibration import Calibration, MaskCalibration
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
 from gapkernel.estimators.gap.combination import ToProbabilities, log_loss
 from gapkernel.estimators.gap.inspection import InspectableMembers
+from gapkernel.estimators.gap.left_out import LeftOutMembers
+from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
 from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
@@ -68,39 +70,6 @@ MOST_ROWS = 20_000
 """Rows by which members are chosen, weighted and calibrated; those that are used then learn from all rows."""
 
 
-class MemberRow(NamedTuple):
-    """A line of ``members_``.
-
-    Attributes
-    ----------
-    member : str
-    settings : dict
-    score : float
-        Out of fold; the higher the better.
-    weight : float
-        Its share in the answers; 0 for members that are not used.
-    seconds : float
-        What trying it took.
-    """
-
-    member: str
-    settings: dict[str, Any]
-    score: float
-    weight: float
-    seconds: float
-
-
-class Members(tuple[MemberRow, ...]):
-    """The members that were tried, the best first; printed as a table."""
-
-    def __repr__(self) -> str:
-        lines = [f"{'member':<24}{'score':>10}{'weight':>8}{'seconds':>9}  settings"]
-        for row in self:
-            settings = ", ".join(f"{name}={value}" for name, value in row.settings.items())
-            lines.append(f"{row.member:<24}{row.score:>10.4f}{row.weight:>8.2f}{row.seconds:>9.1f}  {settings}")
-        return "\n".join(lines)
-
-
 class Outcome(NamedTuple):
     """A member that was tried, its out-of-fold answers and what they are worth."""
 
@@ -119,11 +88,13 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
     cv: Any = 5
     n_exact: int = 2000
     time_limit: float | None = None
+    conformal: bool | str = True
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     verbose: bool | int = False
     random_state: Any = None
     calibration_: Any = field(init=False)
+    _left_out: Any = field(init=False)
 
     _parameter_constraints: ClassVar[dict] = {
         "members": [StrOptions({"auto"}), list, tuple],
@@ -138,7 +109,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         "schema_": Schema,
         "fitted_": [FittedMember],
         "weights_": "float m",
-        "calibration_": GapCountCalibration,
+        "calibration_": Calibration | None,
     }
 
     def _check_held(self) -> None:
@@ -195,12 +166,20 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
                 problem = replace(problem, everything=(preparation(table), y, weight))
             tried = self._tried(members, problem, began)
             weights = self._weights([outcome.answers for outcome in tried], problem)
-            fitted = [_fitted(tried[k], problem) for k in np.flatnonzero(weights)]
+            used = [tried[k] for k in np.flatnonzero(weights)]
+            fitted = [_fitted(outcome, problem) for outcome in used]
+            left_out = _left_out(used, problem) if self.conformal == "mask" else None
         combined = np.tensordot(weights, [outcome.answers for outcome in tried], axes=1)
         score = self._score(combined, problem)
-        calibration = self._calibrated(combined, chosen_by[0].missing, problem)
+        calibration: Calibration | None = None
+        if self.conformal:
+            by_mask = MaskCalibration(
+                chosen_by[0], preparation.masks(chosen_by[0]), self._row_scores(combined, problem.y)
+            )
+            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
+        self._left_out = left_out
         self.calibration_, self.training_summary_ = calibration, TrainingSummary.of(table)
         self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
@@ -306,6 +285,14 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return np.tensordot(self.weights_, answers, axes=1)
 
+    def _masks(self, table: Table) -> np.ndarray:
+        return self.preparation_.masks(table)
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        with threadpool_limits(1):
+            answers = self._left_out.answers(places, self.preparation_(table), self.weights_)
+        return self._row_scores(answers, self._left_out.y[places])
+
     @property
     def _trees(self) -> dict[str, Any]:
         """Trees to try beside the kernels, by name."""
@@ -350,13 +337,30 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """The weights of the members."""
 
     @abstractmethod
-    def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
-        """What out-of-fold answers say about the errors to expect."""
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """How far off answers to rows that were left out are, for intervals and sets."""
 
 
-def _fitted(outcome: Outcome, problem: Problem) -> FittedMember:
+def _fitted(outcome: Outcome, problem: Problem, split: int | None = None) -> FittedMember:
+    """A member fitted to all rows, or to those that a split learns from."""
     found = outcome.found
-    return FittedMember(problem.views[found.view], found.fit(), found.method, outcome.to_probabilities)
+    return FittedMember(
+        problem.views[found.view],
+        found.fit(split=split),
+        found.method,
+        outcome.to_probabilities,
+        problem.part(problem.seen(found.view), split)[0].schema,
+        problem.n_classes,
+    )
+
+
+def _left_out(used: list[Outcome], problem: Problem) -> LeftOutMembers:
+    """The members that are used, fitted to the rows that each split learns from."""
+    split = np.empty(len(problem.y), np.int64)
+    for k, (_, test) in enumerate(problem.splits):
+        split[test] = k
+    members = [[_fitted(outcome, problem, k) for outcome in used] for k in range(len(problem.splits))]
+    return LeftOutMembers(problem.y, split, members)
 
 
 def _listed(tried: list[Outcome], weights: np.ndarray) -> Members:

@@ -8,9 +8,8 @@ from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration import GapCountCalibration, checked_coverage
+from gapkernel.estimators.calibration import ConformalSets
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import (
     SMALLEST,
@@ -26,7 +25,7 @@ from gapkernel.tables import read_classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapClassifier(ClassifierMixin, GapEstimator):
+class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
     """Classification of rows with gaps without choices: tries members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
@@ -52,6 +51,13 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         Seconds after which no further member is tried; those tried until then are combined. None is no limit.
     class_weight : dict, "balanced" or None, default=None
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
+    conformal : bool, "count" or "mask", default=True
+        Whether to calibrate `predict_set` by the out-of-fold probabilities. True or "count" goes by rows that miss
+        about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_set`): the
+        members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
+        fits of them. Its sets are adaptive: a class is in if the classes that are more probable are not too
+        probable together. Other sets hold every class that is not less probable than right classes usually are, and may
+        be empty.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
@@ -76,7 +82,7 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         chosen by them.
     columns_ : tuple of Column
         What each column was taken for, and why.
-    calibration_ : GapCountCalibration
+    calibration_ : Calibration or None
         What `predict_set` goes by.
     n_features_in_ : int
         Number of columns.
@@ -150,28 +156,6 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         """
         return self._average(X)
 
-    def predict_set(self, X, coverage=0.9) -> np.ndarray:
-        """A set of classes for each row that holds the right one with a given probability.
-
-        A class is in the set if its probability is not lower than what the right class of left-out rows that miss
-        about as many cells had, but for a share of 1 - coverage of them.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-            The probability with which a set shall hold the class.
-
-        Returns
-        -------
-        sets : ndarray of shape (n_samples, n_classes), bool
-            In the order of ``classes_``. A set may be empty where no class is usual for such rows.
-        """
-        coverage = checked_coverage(coverage)
-        check_is_fitted(self, "calibration_")
-        highest = self.calibration_.half_widths(self.gaps(X), coverage)
-        return 1.0 - self._average(X) <= highest[:, None]
-
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, ToProbabilities]:
         scores = as_scores(raw, method)
         fitted = (tempered if method == "predict_proba" else sigmoid)(scores, problem.y, problem.weight)
@@ -182,5 +166,8 @@ class GapClassifier(ClassifierMixin, GapEstimator):
         losses = -np.log(np.maximum(chances, SMALLEST))
         return combined_weights(losses, problem.weight, lambda k: mixture_weights(chances[:, k], problem.weight))
 
-    def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
-        return GapCountCalibration(missing.sum(axis=1), 1.0 - answers[np.arange(len(answers)), problem.y])
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self._scores_of(answers, y)
+
+    def _class_scores(self, chances: np.ndarray) -> np.ndarray:
+        return super()._class_scores(chances) if self.conformal == "mask" else 1.0 - chances

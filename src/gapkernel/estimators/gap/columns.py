@@ -106,6 +106,12 @@ class Preparation(Restored):
         place = int(np.flatnonzero(self.used == tilt.column)[0])
         return Tilt(place, tilt.shift / self.scale[place])
 
+    def masks(self, table: Table) -> np.ndarray:
+        """The gaps in the columns that are learned from, (n_rows, n_columns of the table)."""
+        masks = np.zeros(table.shape, bool)
+        masks[:, self.used] = self(table).missing
+        return masks
+
 
 def code_columns(table: Table) -> np.ndarray:
     """True for columns of numbers that may be codes of a category."""

@@ -143,7 +143,10 @@ class FourierMember(Member):
         best = widths[int(np.argmax(scores))]
         estimator = clone(kind).set_params(**best)
         raw = problem.out_of_fold(problem.table, partial(answers, estimator))
-        fit = partial(estimator.fit, *problem.all_rows)
+
+        def fit(split=None):
+            return clone(estimator).fit(*(problem.all_rows if split is None else problem.part(problem.table, split)))
+
         return Tried(self.name, {**best, "kernel": self.kernel}, raw, "plain", method, fit)
 
 
@@ -180,7 +183,11 @@ class EstimatorMember(Member):
         if problem.n_classes and not hasattr(self.estimator, "predict_proba"):
             method = "decision_function"
         raw = problem.out_of_fold(problem.table, answers)
-        return Tried(self.name, {}, raw, "plain", method, partial(fitted, *problem.all_rows))
+
+        def fit(split=None):
+            return fitted(*(problem.all_rows if split is None else problem.part(problem.table, split)))
+
+        return Tried(self.name, {}, raw, "plain", method, fit)
 
 
 class OnCodes(BaseEstimator):

@@ -16,7 +16,7 @@ from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.views import View
 from gapkernel.estimators.inspectable import Inspectable
-from gapkernel.tables import Table
+from gapkernel.tables import Schema, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +90,22 @@ class Problem:
         weight = None if self.weight is None else self.weight[rows]
         return replace(self, table=self.table[rows], y=self.y[rows], weight=weight, splits=splits, found={})
 
+    def part(self, table: Table, split: int | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
+        """The rows of a view's table that a split learns from, with their targets and weights; None is all of them."""
+        if split is None:
+            return table, self.y, self.weight
+        train = self.splits[split][0]
+        weight = None if self.weight is None else self.weight[train]
+        return table.as_learned_from(train)[train], self.y[train], weight
+
     def out_of_fold(self, table: Table, answers: Callable[[Table, np.ndarray, np.ndarray | None, Table], np.ndarray]):
         """The answers to each row by a model of the other folds: ``answers(table, y, weight, new)``."""
 
         def of_split(split):
-            train, test = split
-            learned = table.as_learned_from(train)
-            weight = None if self.weight is None else self.weight[train]
-            return answers(learned[train], self.y[train], weight, learned[test])
+            learned = self.part(table, split)
+            return answers(*learned, table[self.splits[split][1]].recoded(learned[0].schema))
 
-        found = run_tasks(of_split, self.splits)
+        found = run_tasks(of_split, range(len(self.splits)))
         out = np.empty((len(self.y), *found[0].shape[1:]))
         for (_, test), values in zip(self.splits, found, strict=True):
             out[test] = values
@@ -159,7 +165,7 @@ class Told(BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class FittedMember(Restored):
-    """A model that has learned from all rows.
+    """A model that has learned from all rows, or from those of a split.
 
     Attributes
     ----------
@@ -169,18 +175,26 @@ class FittedMember(Restored):
         What answers: "predict", "decision_function" or "predict_proba".
     to_probabilities : ToProbabilities or None
         For classes.
+    schema : Schema
+        Of the table that it has learned from, which may lack levels.
+    n_classes : int
+        0 for numbers.
     """
 
     view: View
     estimator: Any
     method: str
     to_probabilities: ToProbabilities | None
+    schema: Schema
+    n_classes: int
 
     _held: ClassVar[dict] = {
         "view": View,
         "estimator": BaseEstimator,
         "method": str,
         "to_probabilities": ToProbabilities | None,
+        "schema": Schema,
+        "n_classes": int,
     }
 
     @property
@@ -197,8 +211,11 @@ class FittedMember(Restored):
         """Probabilities (n, n_classes), or values (n,)."""
         if not self.has_gaussian_laws:
             table = replace(table, tilt=None)
-        raw = getattr(self.estimator, self.method)(self.view(table))
-        return raw if self.to_probabilities is None else self.to_probabilities(as_scores(raw, self.method))
+        raw = getattr(self.estimator, self.method)(self.view(table).recoded(self.schema))
+        if self.to_probabilities is None:
+            return raw
+        all_of = all_classes if self.method == "predict_proba" else all_scores
+        return self.to_probabilities(as_scores(all_of(self.estimator, raw, self.n_classes), self.method))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +231,7 @@ class Tried:
     view : str
     method : str
     fit : callable
-        The estimator with these settings, fitted to all rows.
+        The estimator with these settings, fitted to all rows, or to those that ``split`` learns from.
     """
 
     name: str
@@ -222,7 +239,7 @@ class Tried:
     raw: np.ndarray
     view: str
     method: str
-    fit: Callable[[], Any]
+    fit: Callable[..., Any]
 
 
 Score = Callable[[np.ndarray, str, Problem], float]

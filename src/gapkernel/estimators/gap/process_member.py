@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ class ProcessMember(Member):
         scales = "shrunk" if self.shrunk else "common"
         settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
         method = "predict_proba" if problem.n_classes else "predict"
-        return Tried(self.name, settings, raw, view, method, partial(fitted, table, problem.y, problem.weight))
+        return Tried(self.name, settings, raw, view, method, lambda split=None: fitted(*problem.part(table, split)))
 
 
 def process_choice(problem: Problem) -> tuple[str, Any]:

@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration
+from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
 from gapkernel.estimators.gap.targets import Targets, targets_of_numbers
+from gapkernel.tables import Table
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,6 +42,11 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         ``members_`` says so.
     time_limit : float, default=None
         Seconds after which no further member is tried; those tried until then are combined. None is no limit.
+    conformal : bool, "count" or "mask", default=True
+        Whether to calibrate `predict_interval` by the out-of-fold predictions. True or "count" goes by rows that miss
+        about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_interval`): the
+        members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
+        fits of them.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
@@ -64,7 +70,7 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         chosen by them.
     columns_ : tuple of Column
         What each column was taken for, and why.
-    calibration_ : GapCountCalibration
+    calibration_ : Calibration or None
         What `predict_interval` goes by.
     n_features_in_ : int
         Number of columns.
@@ -118,8 +124,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         centre, unit = self._units
         return centre + unit * values
 
-    def _centre_and_unit(self, X) -> tuple[np.ndarray, float]:
-        return self.predict(X), self._units[1]
+    def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, float]:
+        return self.predict(table), self._units[1]
 
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, None]:
         return raw.reshape(len(raw)), None
@@ -129,5 +135,5 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         losses = (values - y[:, None]) ** 2
         return combined_weights(losses, problem.weight, lambda k: mean_weights(values[:, k], y, problem.weight))
 
-    def _calibrated(self, answers: np.ndarray, missing: np.ndarray, problem: Problem) -> GapCountCalibration:
-        return GapCountCalibration(missing.sum(axis=1), np.abs(problem.y - answers))
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.abs(y - answers)

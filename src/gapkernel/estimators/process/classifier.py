@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.calibration import CONFORMAL, Calibration, ConformalSets, MaskCalibration, check_enough
+from gapkernel.estimators.calibration import Calibration, ConformalSets, MaskCalibration, check_enough
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
@@ -150,7 +150,6 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
-        "conformal": CONFORMAL,
     }
 
     def predict(self, X) -> np.ndarray:

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws
 from gapkernel.estimators.calibration import (
-    CONFORMAL,
     Calibration,
     ConformalIntervals,
     GapCountCalibration,
@@ -139,7 +138,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     _parameter_constraints: ClassVar[dict] = {
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
-        "conformal": [*CONFORMAL, StrOptions({"loo", "split"})],
+        "conformal": ["boolean", StrOptions({"count", "mask", "loo", "split"})],
     }
 
     def fit(self, X, y) -> GaussianProcessRegressor:  # type: ignore[override]

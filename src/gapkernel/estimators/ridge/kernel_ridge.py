@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import CONFORMAL, MachineIntervals
+from gapkernel.estimators.calibration import MachineIntervals
 from gapkernel.kernels import Kernel
 from gapkernel.solvers.base import Solution
 from gapkernel.solvers.ridge import Ridge
@@ -82,7 +82,6 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     conformal: bool | str = False
 
     _target = "numbers"
-    _parameter_constraints: ClassVar[dict] = {"conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import CONFORMAL, MachineIntervals
+from gapkernel.estimators.calibration import MachineIntervals
 from gapkernel.solvers import libsvm
 
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
@@ -304,7 +304,6 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     conformal: bool | str = False
 
     _target = "number"
-    _parameter_constraints: ClassVar[dict] = {"conformal": CONFORMAL}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.
