@@ -19,7 +19,7 @@ from gapkernel.cli.page import code, page
 from gapkernel.cli.penguins import penguins
 from gapkernel.cli.problem import at_most, problem_of
 from gapkernel.cli.verdict import Verdict, difference, margin
-from gapkernel.estimators.gap.base import MemberRow, Members
+from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.experiments import METHODS, Grid, paired_test
 from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.tables.input_errors import InputError

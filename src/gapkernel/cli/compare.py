@@ -27,7 +27,7 @@ from gapkernel.cli.penguins import penguins
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Problem, at_most, read_problem
 from gapkernel.cli.verdict import Verdict
 from gapkernel.compute.runtime.writing import written_whole
-from gapkernel.estimators.gap.base import Members
+from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
 from gapkernel.experiments.methods import COMPARED, with_probabilities
 from gapkernel.experiments.store import versions

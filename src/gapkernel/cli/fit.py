@@ -10,7 +10,7 @@ from rich.table import Table
 from gapkernel.cli.describe import LOOK
 from gapkernel.cli.output import may_write, note, say
 from gapkernel.cli.problem import INNER_FOLDS, Problem, at_most, read_problem
-from gapkernel.estimators.gap.base import Members
+from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS
 from gapkernel.experiments.methods import FITTED, with_probabilities
 from gapkernel.experiments.store import versions

@@ -10,7 +10,7 @@ import numpy as np
 
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS
 from gapkernel.cli.verdict import Verdict
-from gapkernel.estimators.gap.base import Members
+from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS, Choice
 from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.experiments.store import versions
