@@ -48,7 +48,7 @@ class Solution(Restored):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(Restored):
     """Solutions that have each left some rows out.
 
     Attributes
@@ -63,6 +63,8 @@ class LeftOut:
     solution: np.ndarray
     weights: np.ndarray
     intercept: np.ndarray
+
+    _held: ClassVar[dict] = {"solution": "index<s n", "weights": "float s n o", "intercept": "float s o"}
 
     def values(self, cross: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The value of each row at ``places`` by the solution without it, (n_places, n_outputs).

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from gapkernel.compute.runtime.config import get_config
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration.base import check_enough
 from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
@@ -19,12 +21,15 @@ from gapkernel.solvers.base import LeftOut, Solver
 from gapkernel.tables import Table
 
 
-class LeftOutRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LeftOutRows(Restored):
     """The laws of the training rows, their targets, and the solutions that have not learned from each."""
 
     rows: Rows
     y: np.ndarray
     solutions: LeftOut
+
+    _held: ClassVar[dict] = {"rows": Rows, "y": np.ndarray, "solutions": LeftOut}
 
 
 class MachineIntervals(ConformalIntervals):
@@ -50,7 +55,8 @@ class MachineIntervals(ConformalIntervals):
         self._left_out = LeftOutRows(laws.rows, y, solutions)
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
-        rows, y, solutions = self._left_out  # type: ignore[misc]
+        assert self._left_out is not None, "conformal is 'mask'"
+        rows, y, solutions = self._left_out.rows, self._left_out.y, self._left_out.solutions
         scores = np.empty((len(places), *y.shape[1:]))
         step = max(1, get_config().memory_budget // (8 * 4 * len(rows)))
         for k in range(0, len(places), step):

@@ -17,6 +17,7 @@ the first that has enough left-out rows:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,6 +56,14 @@ class MaskCalibration(Calibration):
     table: Table
     missing: np.ndarray
     scores: np.ndarray
+
+    _held: ClassVar[dict] = {"table": Table, "missing": "bool n d", "scores": np.ndarray}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        shapes = self.table.values.shape, (len(self.scores), self.missing.shape[1])
+        if any(shape != self.missing.shape for shape in shapes) or self.scores.dtype != np.float64:
+            raise ValueError("The scores do not go with the rows.")
 
     @property
     def by_count(self) -> GapCountCalibration:

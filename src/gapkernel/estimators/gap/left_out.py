@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.problem import FittedMember
 from gapkernel.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutMembers:
+class LeftOutMembers(Restored):
     """The members that are used, each fitted anew to the rows that every split learns from.
 
     Attributes
@@ -29,6 +31,8 @@ class LeftOutMembers:
     y: np.ndarray
     split: np.ndarray
     members: list[list[FittedMember]]
+
+    _held: ClassVar[dict] = {"y": "any n", "split": "int n", "members": [[FittedMember]]}
 
     def answers(self, places: np.ndarray, table: Table, weights: np.ndarray) -> np.ndarray:
         """The combined answers to prepared rows by the members that have not learned from the row at each place."""
