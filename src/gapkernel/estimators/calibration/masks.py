@@ -21,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.calibration.base import (
     Calibration,
     LeftOutScores,
@@ -40,7 +41,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, eq=False)
-class MaskCalibration(Calibration):
+class MaskCalibration(Restored, Calibration):
     """Scores of left-out rows with the mask of each new row.
 
     Attributes
