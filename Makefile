@@ -28,7 +28,9 @@ lint: .venv/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports=silent tests/typed_use.py
 	$(BIN)/lint-imports
+	$(BIN)/numpydoc lint $$(git ls-files 'src/gapkernel/*.py')
 
 # EXAMPLES=plot_law_of_a_row runs only the examples whose path matches
 docs: .venv/docs

@@ -1,13 +1,17 @@
 """The pages: their code runs as it stands, from top to bottom, and their links lead somewhere."""
 
 import re
+from dataclasses import is_dataclass
 from importlib import import_module
-from inspect import ismodule
+from inspect import isabstract, isclass, ismodule, isroutine
 from pathlib import Path
 
 import pytest
+from numpydoc.validate import validate
+from sklearn.base import BaseEstimator
 
 import gapkernel as gk
+from gapkernel.plots.drawing import Display
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery"
@@ -48,6 +52,15 @@ def _source(path):
     return example.with_name("GALLERY_HEADER.rst") if path.stem == "index" else example
 
 
+ROOMS = ("kernels", "density", "rows", "imputation", "missingness", "inspection", "plots", "datasets", "experiments")
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (gk, *(import_module(f"gapkernel.{room}") for room in ROOMS))
+    for name in module.__all__
+    if not ismodule(getattr(module, name))
+}
+
+
 def test_the_reference_lists_every_public_name():
     listed = {
         f"{module}.{name}"
@@ -57,22 +70,29 @@ def test_the_reference_lists_every_public_name():
         )
         for name in names.split()
     }
-    rooms = (
-        "kernels",
-        "density",
-        "rows",
-        "imputation",
-        "missingness",
-        "inspection",
-        "plots",
-        "datasets",
-        "experiments",
-    )
-    modules = [gk, *(import_module(f"gapkernel.{room}") for room in rooms)]
-    public = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     twice = {"gapkernel.imputation.ChainedEquations", "gapkernel.missingness.ampute"}  # they are names of gapkernel too
     twice |= {f"gapkernel.experiments.{name}" for name in ("FriedmanNemenyi", "friedman_nemenyi")}  # and of inspection
-    assert public - twice - {f"gapkernel.{name}" for name in gk.__all__ if ismodule(getattr(gk, name))} <= listed
+    assert PUBLIC.keys() - twice <= listed
+
+
+def _is_result(found):
+    """Whether an object holds what a function found, and is described by its attributes."""
+    return isclass(found) and (is_dataclass(found) and not issubclass(found, BaseEstimator | Display))
+
+
+DESCRIBED = sorted(
+    name
+    for name, found in PUBLIC.items()
+    if isroutine(found) or (isclass(found) and not isabstract(found) and not _is_result(found))
+    if not (isclass(found) and issubclass(found, Exception | tuple))
+)
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_a_docstring_tells_all_parameters(name):
+    found = PUBLIC[name]
+    errors = validate(f"{found.__module__}.{found.__qualname__}")["errors"]
+    assert [text for code, text in errors if code in ("GL08", "PR01", "PR02")] == []
 
 
 def _anchors(text):

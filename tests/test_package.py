@@ -5,6 +5,7 @@ import graphlib
 import inspect
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,18 @@ def test_public_methods_say_what_they_do(cls):
     for name, method in inspect.getmembers(cls, inspect.isfunction):
         if not name.startswith("_") and method.__module__.startswith("gapkernel"):
             assert inspect.getdoc(getattr(cls, name)), f"{cls.__name__}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("module", ["kernels", "density", "rows", "imputation", "inspection", "plots", "estimators"])
+def test_public_functions_and_methods_have_types(module):
+    """At least that of the result: for a caller who checks types an unannotated function is an error."""
+    module = import_module(f"gapkernel.{module}")
+    for public in (getattr(module, name) for name in module.__all__):
+        named = inspect.getmembers(public, inspect.isfunction) if inspect.isclass(public) else [("", public)]
+        for name, function in named:
+            if inspect.isfunction(function) and function.__module__.startswith("gapkernel"):
+                private = name.startswith("_") and name != "__init__"
+                assert private or function.__annotations__, f"{public.__name__}.{name} has no types"
 
 
 def test_importing_brings_no_heavy_guests_of_its_own():

@@ -64,7 +64,23 @@ LOCAL_ONLY = (
 
 
 def available(data_dir=None) -> tuple[str, ...]:
-    """The names that `load` takes: those of the local folder, if there is one, and those on OpenML."""
+    """The names that `load` takes: those of the local folder, if there is one, and those on OpenML.
+
+    Parameters
+    ----------
+    data_dir : path, default=None
+        As in `load`.
+
+    Returns
+    -------
+    names : tuple of str
+
+    Examples
+    --------
+    >>> from gapkernel.datasets import available
+    >>> "horse_colic_24" in available()
+    True
+    """
     folder = local_folder(data_dir)
     return tuple(sorted({*OPENML, *LOCAL_ONLY, *(_index(folder) if folder else ())}))
 
@@ -110,7 +126,23 @@ def load(name, data_dir=None) -> Dataset:
 
 
 def local_folder(data_dir=None) -> Path | None:
-    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given."""
+    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given.
+
+    Parameters
+    ----------
+    data_dir : path, default=None
+        As in `load`.
+
+    Returns
+    -------
+    folder : Path or None
+
+    Examples
+    --------
+    >>> from gapkernel.datasets import local_folder
+    >>> local_folder(".").is_dir()
+    True
+    """
     given = data_dir if data_dir is not None else os.environ.get(ENVIRONMENT)
     if not given:
         return None

@@ -26,7 +26,18 @@ MARKER_CHANCES = np.array([
 
 
 def ehk_laws() -> dict:
-    """The true law of each numeric column of `make_ehk_synthetic`, for `density.Marginals` (``laws=``)."""
+    """The true law of each numeric column of `make_ehk_synthetic`, for `density.Marginals` (``laws=``).
+
+    Returns
+    -------
+    laws : dict of frozen laws of scipy.stats
+
+    Examples
+    --------
+    >>> from gapkernel.datasets import ehk_laws
+    >>> float(ehk_laws()["v2"].mean())
+    3.0
+    """
     return {
         "v1": stats.norm(3.0, 0.5**0.5),  # the table gives variances
         "v2": stats.poisson(3.0),
@@ -41,7 +52,7 @@ def ehk_laws() -> dict:
     }
 
 
-def make_ehk_synthetic(n_samples=500, random_state=None):
+def make_ehk_synthetic(n_samples=500, random_state=None) -> tuple:
     """The synthetic problem of the EHK paper (section 4.1): ten numbers, one category, two rules.
 
     Parameters
@@ -83,7 +94,7 @@ def make_ehk_synthetic(n_samples=500, random_state=None):
     return files.frame_of({**v, "v11": letter}, levels={"v11": "ABCD"}), np.where(first | second, 1, -1)
 
 
-def make_source_tracking(random_state=None, gap_fraction=212 / 1242):
+def make_source_tracking(random_state=None, gap_fraction=212 / 1242) -> tuple:
     """A simulated source-tracking problem of the shape of the microbiology paper's private data.
 
     138 samples, nine markers that are present or absent, four sources, 17 % of the cells missing at random. How often a

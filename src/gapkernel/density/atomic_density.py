@@ -179,6 +179,18 @@ def base_measure(
         Quasi-random or random draws.
     random_state : int, RandomState or None, default=None
         Seed of the draws.
+
+    Returns
+    -------
+    density : AtomicDensity
+        Not fitted yet.
+
+    Examples
+    --------
+    >>> from gapkernel.density import base_measure
+    >>> base_measure("exact").fit([[0.0, 1.0], [1.0, None]]).condition([[None, 1.0]]).values
+    array([[0., 1.],
+           [1., 1.]])
     """
     options = {"n_atoms": n_atoms, "method": method, "random_state": random_state}
     if word == "uniform":

@@ -32,6 +32,22 @@ def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
 
     `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each of them, else one `Gaussian`: with that
     many columns and that few rows a full covariance is mostly noise, and it makes every kernel slow.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        The size of the table.
+
+    Returns
+    -------
+    density : Gaussian or FactorAnalysis
+        Not fitted yet.
+
+    Examples
+    --------
+    >>> from gapkernel.density import density_for
+    >>> density_for(500, 20), density_for(200, 100)
+    (Gaussian(), FactorAnalysis())
     """
     wide = n_columns > MANY_COLUMNS and n_rows < ROWS_PER_COLUMN * n_columns
     return FactorAnalysis() if wide else Gaussian()
@@ -42,6 +58,28 @@ def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Densit
 
     `Marginals` for a kernel that compares column by column, `JointGaussian` for a table with categories, and
     `density_for` for numbers.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What will compare the laws.
+    schema : Schema
+        What the columns of the table hold.
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    density : Density
+        Not fitted yet.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Gaussian, default_density
+    >>> from gapkernel.kernels import GenRBF, HeterogeneousKernel
+    >>> schema = Gaussian().fit([[0.0, 1.0], [1.0, None], [2.0, 0.5]]).schema_
+    >>> default_density(GenRBF(), schema, 3), default_density(HeterogeneousKernel(), schema, 3)
+    (Gaussian(), Marginals())
     """
     if not kernel.compares("gaussian"):
         return Marginals()
@@ -49,7 +87,28 @@ def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Densit
 
 
 def make_density(density, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
-    """A density that is not fitted yet, from "auto" or from a density."""
+    """A density that is not fitted yet, from "auto" or from a density.
+
+    Parameters
+    ----------
+    density : "auto" or Density
+        What the caller asked for.
+    kernel, schema, n_rows
+        As in `default_density`.
+
+    Returns
+    -------
+    density : Density
+        That of `default_density`, or a clone.
+
+    Examples
+    --------
+    >>> from gapkernel.density import FactorAnalysis, Gaussian, make_density
+    >>> from gapkernel.kernels import GenRBF
+    >>> schema = Gaussian().fit([[0.0, 1.0], [1.0, None], [2.0, 0.5]]).schema_
+    >>> make_density("auto", GenRBF(), schema, 3), make_density(FactorAnalysis(2), GenRBF(), schema, 3)
+    (Gaussian(), FactorAnalysis(n_components=2))
+    """
     if isinstance(density, str) and density == "auto":
         return default_density(kernel, schema, n_rows)
     if not isinstance(density, Density):

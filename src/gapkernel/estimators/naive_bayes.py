@@ -57,7 +57,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
 
     _parameter_constraints: ClassVar[dict] = {"alpha": [POSITIVE]}
 
-    def __init__(self, *, alpha=1.0):
+    def __init__(self, *, alpha=1.0) -> None:
         self.alpha = alpha
 
     def fit(self, X, y, sample_weight=None) -> CategoricalNaiveBayes:

@@ -131,7 +131,7 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         return self._best.gaussian_share
 
     @property
-    def n_iter_(self):
+    def n_iter_(self) -> Any:
         """Iterations of the best estimator's solver."""
         return self._best.n_iter_
 

@@ -39,6 +39,22 @@ QUICK_GRID = Grid(C=powers_of_two(-1, 3, 7), gamma=powers_of_two(-5, -3, -1, 1),
 
 
 def table_grid(n_columns: int) -> Grid:
-    """A grid for a table of standardised columns, whose squared distances grow with their number."""
+    """A grid for a table of standardised columns, whose squared distances grow with their number.
+
+    Parameters
+    ----------
+    n_columns : int
+        Of the table.
+
+    Returns
+    -------
+    grid : Grid
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import table_grid
+    >>> table_grid(10).gamma
+    (0.01, 0.03, 0.1)
+    """
     gamma = tuple(float(f"{width / n_columns:.3g}") for width in (0.1, 0.3, 1.0))
     return Grid(C=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0), gamma=gamma, alpha=(None, 0.5, 0.9))

@@ -174,7 +174,26 @@ class Trial(NamedTuple):
 
 
 def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification", metric: Metric | None = None) -> Choice:
-    """The setting that does best by a ``metric`` in a cross-validation of the rows given, the first of equals."""
+    """The setting that does best by a metric in a cross-validation of the rows given, the first of equals.
+
+    Parameters
+    ----------
+    method : Method
+        What to tune.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    cv : splitter
+        The splits that all settings share.
+    grid : Grid
+        The settings to try.
+    task : {"classification", "regression"}, default="classification"
+    metric : Metric, default=None
+        What is best; None is the accuracy, or R squared for numbers.
+
+    Returns
+    -------
+    choice : Choice
+    """
     candidates = method.settings(grid, task)
     if len(candidates) == 1:
         return Choice(candidates[0], None)

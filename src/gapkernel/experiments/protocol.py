@@ -127,7 +127,21 @@ def nested(
 
 
 def folds(number: int, random_state, task: str = "classification"):
-    """Random folds, with the classes in their proportions."""
+    """Random folds, with the classes in their proportions.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    random_state : int or RandomState
+        Seed of the order of the rows.
+    task : {"classification", "regression"}, default="classification"
+        Numbers have no proportions to keep.
+
+    Returns
+    -------
+    folds : StratifiedKFold or KFold
+    """
     kind = KFold if task == "regression" else StratifiedKFold
     return kind(number, shuffle=True, random_state=random_state)
 

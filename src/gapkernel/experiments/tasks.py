@@ -49,7 +49,23 @@ class Task:
 
 
 def tasks_of(**axes: Iterable) -> list[Task]:
-    """A task for every combination of values of the attributes that are named, the last one changing fastest."""
+    """A task for every combination of values of the attributes that are named, the last one changing fastest.
+
+    Parameters
+    ----------
+    **axes : iterables
+        The values of attributes of `Task`.
+
+    Returns
+    -------
+    tasks : list of Task
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import tasks_of
+    >>> len(tasks_of(dataset=["pima", "servo"], method=["mean", "genrbf"], draw=range(3)))
+    12
+    """
     return [Task(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]
 
 

@@ -178,7 +178,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         self._run(X, y)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None) -> Any:
         """Fit, and complete the training rows by the final state of the first chain.
 
         Parameters
@@ -196,7 +196,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         table, states = self._run(X, y)
         return fill_gaps(X, table, self._filled(table.values, states[0]))
 
-    def fit_transform_all(self, X, y=None):
+    def fit_transform_all(self, X, y=None) -> Any:
         """Fit, and complete the training rows by the final state of each chain.
 
         Parameters
@@ -214,7 +214,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         table, states = self._run(X, y)
         return _in_form_of(X, table, [self._filled(table.values, state) for state in states])
 
-    def transform(self, X):
+    def transform(self, X) -> Any:
         """Complete new rows by the first chain.
 
         Parameters
@@ -230,7 +230,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         table = self._new_table(X)
         return fill_gaps(X, table, self._completed(table.values, self._chains[:1])[0])
 
-    def transform_all(self, X):
+    def transform_all(self, X) -> Any:
         """Complete new rows by every chain.
 
         Parameters

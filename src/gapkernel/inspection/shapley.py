@@ -77,7 +77,7 @@ class ShapleyValues:
         outputs = np.unique(self.outputs) if row is None else self.outputs[[row]]
         return f"{said} of {outputs[0]}" if self.of_classes and len(outputs) == 1 else said
 
-    def to_shap(self):
+    def to_shap(self) -> Any:
         """The same as a `shap.Explanation`, for the plots of shap; gaps have value 0 there.
 
         Returns

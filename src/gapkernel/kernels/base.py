@@ -258,7 +258,7 @@ class OnColumns(OfKernel):
         The numbers of the columns.
     """
 
-    def __init__(self, kernel, columns):
+    def __init__(self, kernel, columns) -> None:
         self.kernel = kernel
         self.columns = columns
 
@@ -300,7 +300,7 @@ class Scaled(OfKernel):
 
     _parameter_constraints: ClassVar[dict] = {"kernel": [Kernel], "factor": [POSITIVE]}
 
-    def __init__(self, kernel, factor=1.0):
+    def __init__(self, kernel, factor=1.0) -> None:
         self.kernel = kernel
         self.factor = factor
 
@@ -334,7 +334,7 @@ class Sum(Kernel):
 
     _parameter_constraints: ClassVar[dict] = {"left": [Kernel], "right": [Kernel]}
 
-    def __init__(self, left, right):
+    def __init__(self, left, right) -> None:
         self.left = left
         self.right = right
 

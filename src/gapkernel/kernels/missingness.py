@@ -40,7 +40,7 @@ class Missingness(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {"gamma": WIDTH, "rule": [StrOptions({"product", "sum"})]}
 
-    def __init__(self, gamma="scale", rule="product"):
+    def __init__(self, gamma="scale", rule="product") -> None:
         self.gamma = gamma
         self.rule = rule
 

@@ -20,7 +20,25 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def make_kernel(kernel: str | Kernel, gamma="scale") -> Kernel:
-    """A kernel object from a name and a width, or from an object."""
+    """A kernel object from a name and a width, or from an object.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "genrbf", "ehk", "karma"} or Kernel
+        A name, or an object, of which a clone is made.
+    gamma : float, "scale" or "median", default="scale"
+        Width of a kernel given by name, if it has one.
+
+    Returns
+    -------
+    kernel : Kernel
+
+    Examples
+    --------
+    >>> from gapkernel.kernels import make_kernel
+    >>> make_kernel("genrbf", 0.5)
+    GenRBF(gamma=0.5)
+    """
     if isinstance(kernel, Kernel):
         if gamma != "scale":
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, pinvh
@@ -23,7 +24,7 @@ from gapkernel.tables import floats_of, gaps_of, labels_of, take_columns, with_g
     },
     prefer_skip_nested_validation=True,
 )
-def ampute(X, prop, mechanism="mcar", random_state=None):
+def ampute(X, prop, mechanism="mcar", random_state=None) -> Any:
     """Remove a share of the cells of a table.
 
     Parameters

@@ -51,14 +51,36 @@ _here: ContextVar[Config | None] = ContextVar("gapkernel_config", default=None)
 
 
 def get_config() -> Config:
-    """The limits in force."""
+    """The limits in force.
+
+    Returns
+    -------
+    config : Config
+
+    Examples
+    --------
+    >>> import gapkernel as gk
+    >>> gk.get_config().progress
+    False
+    """
     return _here.get() or _everywhere
 
 
 def set_config(**changes) -> None:
-    """Change the limits of this process, for example ``set_config(memory_budget=8 * 2**30)``.
+    """Change the limits of this process.
 
     Worker processes of a parallel search do not inherit them.
+
+    Parameters
+    ----------
+    **changes
+        Fields of `Config`: ``memory_budget`` (bytes that one kernel matrix may take), ``n_threads`` (None means as many
+        as joblib grants) and ``progress`` (whether to show a progress bar).
+
+    Examples
+    --------
+    >>> import gapkernel as gk
+    >>> gk.set_config(memory_budget=4 * 2**30)
     """
     global _everywhere
     _everywhere = replace(_everywhere, **changes)
@@ -67,6 +89,16 @@ def set_config(**changes) -> None:
 @contextmanager
 def config_context(**changes) -> Iterator[Config]:
     """Change the limits inside a ``with`` block, for this thread and the engine's threads that it starts.
+
+    Parameters
+    ----------
+    **changes
+        As in `set_config`.
+
+    Yields
+    ------
+    config : Config
+        The limits inside the block.
 
     Examples
     --------

@@ -114,8 +114,7 @@ def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
 
 
 def conditioned(patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray):
-    """The rows of ``X`` with conditional means in their gaps, the flat conditional covariances of the patterns, and the
-    log density of what was observed of each row."""
+    """Rows with conditional means in their gaps, flat conditional covariances of the patterns, and log densities."""
     block_start = starts_of(patterns.gaps.sum(axis=1) ** 2)
     rows, blocks, log_density = X.copy(), np.empty(block_start[-1]), np.empty(len(X))
     condition_patterns(

@@ -18,7 +18,7 @@ class ConformalIntervals(Conformal):
     _promise = "intervals"
     predict: Callable[..., np.ndarray]
 
-    def predict_interval(self, X, coverage=0.9, return_rule=False):
+    def predict_interval(self, X, coverage=0.9, return_rule=False) -> Any:
         """An interval for the target of each row.
 
         The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile

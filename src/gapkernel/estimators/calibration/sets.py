@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +17,7 @@ class ConformalSets(Conformal):
     _promise = "sets"
     classes_: np.ndarray
 
-    def predict_set(self, X, coverage=0.9, return_rule=False):
+    def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
         """A set of classes for each row that holds the right one with a given probability.
 
         Parameters

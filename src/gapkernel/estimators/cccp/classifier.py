@@ -237,7 +237,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,) or boolean of shape (n_samples, n_classes)
+        y : array-like of shape (n_samples,) or bool of shape (n_samples, n_classes)
             Classes, -1 for an unobserved one (-1 cannot be a class); or for each row the classes that are still
             possible. The columns of a boolean frame name the classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -284,7 +284,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         return self
 
     @property
-    def density_(self):
+    def density_(self) -> Density:
         """The fitted density of completions="density"."""
         if self.completions != "density":
             raise AttributeError("Only completions='density' has a density_.")

@@ -30,8 +30,7 @@ def cones_on_rows(kernel: Kernel, rows: Rows, covariance: str, radius: np.ndarra
 
 
 def cones_on_columns(rows: Rows, covariance: str, radius: np.ndarray, width: int) -> Cones:
-    """One coefficient for each of ``width`` features, of which the columns come first; the cone of a row measures its
-    own covariance, shared by rows with the same one."""
+    """One coefficient for each of ``width`` features, the columns first; rows of equal covariance share their cone."""
     if covariance == "identity":
         return Cones([sparse.eye_array(rows.n_features, width)], np.where(rows.complete, -1, 0), radius)
     factors: list[sparse.csr_array] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import erf, expit, logit
@@ -211,7 +211,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         check_is_fitted(self, "density_")
         return self._left_out_chances(self.processes_)
 
-    def log_marginal_likelihood(self, theta=None, eval_gradient=False):
+    def log_marginal_likelihood(self, theta=None, eval_gradient=False) -> Any:
         """Approximate log probability of the training classes.
 
         Parameters

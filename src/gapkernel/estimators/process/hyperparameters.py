@@ -113,8 +113,7 @@ def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
 
 
 def length_scales(length_scale, scale: float, n_columns: int):
-    """The length scales that None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array
-    stand for."""
+    """What None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array stand for."""
     if length_scale is None or isinstance(length_scale, str):
         if length_scale not in (None, "ard", "shrunk"):
             raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {length_scale!r}.")

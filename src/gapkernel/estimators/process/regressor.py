@@ -156,7 +156,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         """
         return super().fit(X, y)
 
-    def predict(self, X, return_std=False, return_cov=False):
+    def predict(self, X, return_std=False, return_cov=False) -> Any:
         """Mean of each row's target, and how uncertain it is.
 
         Parameters
@@ -213,7 +213,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
                 draws[:, k] = random.multivariate_normal(self.process_.mean(drawn), self.process_.covariance(drawn))
         return self._centre + self._unit * draws
 
-    def log_marginal_likelihood(self, theta=None, eval_gradient=False):
+    def log_marginal_likelihood(self, theta=None, eval_gradient=False) -> Any:
         """Log density of the training targets.
 
         Parameters

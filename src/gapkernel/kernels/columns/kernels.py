@@ -233,7 +233,7 @@ class Custom(Univariate):
     Parameters
     ----------
     function : callable
-        k(x, z), positive semi-definite.
+        Called as k(x, z); positive semi-definite.
     """
 
     def __init__(self, function):

@@ -40,7 +40,7 @@ class AnisotropicRBF(ExpectedRBF):
 
     _parameter_constraints: ClassVar[dict] = {"length_scale": [POSITIVE, StrOptions({"scale"}), "array-like"]}
 
-    def __init__(self, length_scale="scale"):
+    def __init__(self, length_scale="scale") -> None:
         self.length_scale = length_scale
 
     def inverse_width(self) -> float:
@@ -51,17 +51,21 @@ class AnisotropicRBF(ExpectedRBF):
         return np.diag(self._factors(n_features))
 
     def gram_and_sums(self, rows: Rows) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """The Gram matrix K, and a function of symmetric weights W that returns, for each column k,
-        sum_ij W_ij dK_ij / d log l_k: all that a gradient in the length scales needs."""
+        """The Gram matrix, and a function from weights to the sums that a gradient in the length scales needs.
+
+        For symmetric weights W the function gives sum_ij W_ij dK_ij / d log l_k for each column k.
+        """
         engine = self._engine(self.accept(rows).dense, None)
         gram = engine.matrix()
         np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
         return gram, lambda weights: length_scale_sums(engine, weights * gram)
 
     def covariance_sums(self, left: Rows, right: Rows, vectors, matrix) -> np.ndarray:
-        """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j), where e_i = E[k(x_i, x) | x] for the
-        rows of ``right`` varies with what is missing in x. ``vectors`` is a function that returns the v of a row of
-        ``left``, one v_i in each column."""
+        """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j).
+
+        e_i = E[k(x_i, x) | x] for the rows of ``right`` varies with what is missing in x. ``vectors`` is a function
+        that returns the v of a row of ``left``, one v_i in each column.
+        """
         left, right = self._in_metric(left.dense), self._in_metric(right.dense)
         return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
 

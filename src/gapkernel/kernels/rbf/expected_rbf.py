@@ -53,7 +53,7 @@ class ExpectedRBF(Kernel):
     is_expectation = True
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE, StrOptions({"scale", "median"})]}
 
-    def __init__(self, gamma="scale"):
+    def __init__(self, gamma="scale") -> None:
         self.gamma = gamma
 
     def inverse_width(self) -> float:
@@ -141,7 +141,9 @@ class ExpectedRBF(Kernel):
 
 
 class UnscaledExpectedRBF(ExpectedRBF):
-    """The expected RBF without its determinant (Anderson, Gupta, section 2.1). **Not positive definite.**
+    """The expected RBF without its determinant (Anderson, Gupta, section 2.1): not positive definite.
+
+    With the letters of `ExpectedRBF`::
 
         U = exp(-gamma (m_i - m_j)' (I + 2 gamma S)^-1 (m_i - m_j))
 
@@ -153,6 +155,17 @@ class UnscaledExpectedRBF(ExpectedRBF):
     gamma : float, "scale" or "median", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, "median" 1 / the median
         squared distance between the rows' means.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from gapkernel.density import Gaussian
+    >>> from gapkernel.kernels import UnscaledExpectedRBF
+    >>> rows = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]]).condition([[0.0, None], [0.0, 0.0]])
+    >>> with warnings.catch_warnings(action="ignore"):  # it warns that it is not positive definite
+    ...     UnscaledExpectedRBF(gamma=0.5).cross(rows, rows)
+    array([[1., 1.],
+           [1., 1.]])
     """
 
     kinds = GAUSSIAN  # it is not an expectation, so it does not average over components

@@ -51,7 +51,7 @@ class GenRBF(ExpectedRBF):
         "metric": [None, StrOptions({"mahalanobis"}), "array-like"],
     }
 
-    def __init__(self, gamma="scale", metric=None):
+    def __init__(self, gamma="scale", metric=None) -> None:
         super().__init__(gamma)
         self.metric = metric
 
