@@ -26,6 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.draws.streams import row_keys
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
@@ -329,7 +330,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             rows = gaps[:, j]
             out[rows, j] = coding.columns[j].decode(state[rows, j])
-        return out
+        return check_finite(out, "A chain of imputations")
 
 
 def _with_target(table: Table, y: np.ndarray) -> Table:

@@ -18,6 +18,7 @@ import numpy as np
 
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
+from gapkernel.persistence.foreign import check_foreign
 
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
@@ -108,6 +109,7 @@ def load(path, *, max_bytes: int = MOST_BYTES) -> Any:
             raise UntrustedFileError(f"{path} is refused: it holds {unknown[0]}. {_RULE}")
         check_seal(content, path)
         model = skops.loads(content, trusted=named)
+        check_foreign(model)
         _try_out(model)
         return model
     except (DamagedFileError, UntrustedFileError):

@@ -34,6 +34,7 @@ class Schema(Restored):
         super()._check_held()
         if {len(part) for part in (self.levels, self.ordered, self.names) if part is not None} != {len(self.levels)}:
             raise ValueError("The schema does not say the same number of columns everywhere.")
+        hash((self.levels, self.names))  # levels and names are looked up
 
     @classmethod
     def of_numbers(cls, n_columns: int, names: tuple[str, ...] | None = None) -> Schema:

@@ -10,5 +10,5 @@ def check_finite(values: np.ndarray, what: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         total = values.sum()  # takes no memory, unlike a mask; it may overflow where no value does
     if not np.isfinite(total) and not np.isfinite(values).all():
-        raise ValueError(f"{what} overflows for these rows: rescale the columns, or choose another width.")
+        raise ValueError(f"{what} overflows for these rows: rescale the columns, or choose other settings.")
     return values

@@ -15,8 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.linalg.basis import pivoted_cholesky
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.progress import watched
-from gapkernel.density import Density, base_measure
+from gapkernel.density import AtomicDensity, Density, base_measure
 from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
 from gapkernel.kernels.on_vectors import complete_kernel
@@ -25,7 +26,7 @@ from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
 from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
-from gapkernel.tables import Table, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -207,6 +208,13 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
     random_state: Any = None
     verbose: bool | int = False
 
+    _held: ClassVar[dict] = {
+        "theta_": "float c f",
+        "_features": FeatureMap,
+        "completions_": AtomicDensity,
+        "schema_": Schema,
+        "classes_": "any c",
+    }
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
         "C": [POSITIVE],
@@ -371,4 +379,4 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         blocks = FeatureBlocks(table, self.completions_, self._features, indicator=self.indicator, keep=False)
         for rows, block in zip(blocks.slices, blocks, strict=True):
             out[rows] = Partitions.of(block.scores(self.theta_), block.counts).log
-        return out
+        return check_finite(out, "The score of a class")
