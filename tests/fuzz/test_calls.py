@@ -1,0 +1,24 @@
+"""Whatever is passed to a public name, it works or says in plain words what is wrong."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import calls
+
+
+def test_every_public_name_is_called():
+    assert len(calls.NAMES) > 40
+    assert {"SVC", "kernels.Sum", "density.Gaussian", "missingness.ampute", "inspection.shapley"} <= calls.NAMES.keys()
+
+
+def test_some_wrong_calls():
+    assert not [told for told in map(calls.trouble, range(300)) if told]
+
+
+@pytest.mark.slow
+def test_many_wrong_calls():
+    assert not [told for told in map(calls.trouble, range(1000, 21_000)) if told]
