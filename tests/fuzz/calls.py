@@ -31,24 +31,27 @@ LEFT_OUT = {
 random = np.random.default_rng(0)
 X = random.normal(size=(16, 3))
 NUMBERS = X @ [1.0, 2.0, 0.5] + 0.1 * random.normal(size=16)
-CLASSES = np.where(NUMBERS > np.median(NUMBERS), "high", "low")
+CLASSES = np.where(np.median(NUMBERS) < NUMBERS, "high", "low")
 X[random.random(X.shape) < 0.2] = np.nan
 FRAME = pd.DataFrame(X, columns=list("abc")).assign(kind=pd.Categorical(random.choice(["u", "v", None], 16)))
 
 TABLES = (
-    X[:0], X[:1], X[0], X[:, :0], X[:, :1], X[:, [0, 0]], 1e300 * X, 1e-300 * X, np.full((16, 3), np.nan), np.zeros((16, 3)),
-    X.astype(object), np.where(np.isnan(X), np.inf, X), X.tolist(), FRAME, FRAME[["kind"]], FRAME[:3], FRAME.T, X[None], 3.0,
-    None, "table", {"a": 1}, [[1, "a"], [2, None]] * 8, X + 1e12, np.asfortranarray(X), X > 0, X.astype("f4"),
-    np.vstack([X, 1e150 * X[:1]]), [], [[]], pd.DataFrame(), FRAME.assign(a=pd.Timestamp("2024-01-01")), X * 1j,
+    X[:0], X[:1], X[0], X[:, :0], X[:, :1], X[:, [0, 0]], 1e300 * X, 1e-300 * X, np.full((16, 3), np.nan),
+    np.zeros((16, 3)), X.astype(object), np.where(np.isnan(X), np.inf, X), X.tolist(), FRAME, FRAME[["kind"]],
+    FRAME[:3], FRAME.T, X[None], 3.0, None, "table", {"a": 1}, [[1, "a"], [2, None]] * 8, X + 1e12,
+    np.asfortranarray(X), X > 0, X.astype("f4"), np.vstack([X, 1e150 * X[:1]]), [], [[]], pd.DataFrame(),
+    FRAME.assign(a=pd.Timestamp("2024-01-01")), X * 1j,
 )  # fmt: skip
 TARGETS = (
-    NUMBERS, CLASSES, CLASSES[:3], NUMBERS[:, None], np.zeros(16), np.full(16, np.nan), 1e300 * NUMBERS, np.arange(16),
-    np.arange(16) % 5, None, "y", 1.0, [None] * 16, np.full(16, "a"), np.column_stack([NUMBERS] * 2), [-1] * 16, [],
+    NUMBERS, CLASSES, CLASSES[:3], NUMBERS[:, None], np.zeros(16), np.full(16, np.nan), 1e300 * NUMBERS,
+    np.arange(16), np.arange(16) % 5, None, "y", 1.0, [None] * 16, np.full(16, "a"), np.column_stack([NUMBERS] * 2),
+    [-1] * 16, [],
 )  # fmt: skip
 ODD = (
-    None, True, False, 0, 1, -1, 2, 7, 1000, 0.5, -0.5, 1e-300, 5e-324, 1e300, np.inf, np.nan, "x", "auto", "rbf", b"x", (), [],
-    [1], [0.1, 1.0], ["a"], {}, {"a": 1}, np.array([1.0, np.nan]), np.eye(3), -np.eye(3), X, print, int, object(), 1j,
-    gk.kernels.GenRBF(), gk.density.Gaussian(), Ridge(), np.float32(0.5), np.int64(2), [([0], [99])], slice(2), 10**400,
+    None, True, False, 0, 1, -1, 2, 7, 1000, 0.5, -0.5, 1e-300, 5e-324, 1e300, np.inf, np.nan, "x", "auto", "rbf",
+    b"x", (), [], [1], [0.1, 1.0], ["a"], {}, {"a": 1}, np.array([1.0, np.nan]), np.eye(3), -np.eye(3), X, print, int,
+    object(), 1j, gk.kernels.GenRBF(), gk.density.Gaussian(), Ridge(), np.float32(0.5), np.int64(2), [([0], [99])],
+    slice(2), 10**400,
 )  # fmt: skip
 SMALL = {
     "members": ["rbf", "linear"],
@@ -67,9 +70,10 @@ SMALL = {
 MODELS = [gk.SVC().fit(X, CLASSES), gk.KernelRidge().fit(X, NUMBERS), gk.GaussianProcessRegressor(optimizer=None)]
 MODELS[2].fit(X, NUMBERS)
 GOOD = {
-    "X": X, "X_new": X, "x": NUMBERS, "y": NUMBERS, "row": X[3], "model": MODELS[0], "estimator": MODELS[1], "prop": 0.2,
-    "word": "normal", "name": "mean", "scores": np.abs(X[~np.isnan(X).any(axis=1)]), "estimates": [1.0, 2.0], "n_rows": 9,
-    "variances": [1.0, 2.0], "n_columns": 3, "kernel": "rbf", "n_samples": 20, "n_permutations": 4, "n_nodes": 4,
+    "X": X, "X_new": X, "x": NUMBERS, "y": NUMBERS, "row": X[3], "model": MODELS[0], "estimator": MODELS[1], "prop":
+    0.2, "word": "normal", "name": "mean", "scores": np.abs(X[~np.isnan(X).any(axis=1)]), "estimates": [1.0, 2.0],
+    "n_rows": 9, "variances": [1.0, 2.0], "n_columns": 3, "kernel": "rbf", "n_samples": 20, "n_permutations": 4,
+    "n_nodes": 4,
 }  # fmt: skip
 
 
@@ -84,6 +88,7 @@ def names():
 
 
 NAMES = names()
+VERBS = ("predict", "predict_proba", "decision_function", "transform", "condition", "predict_interval", "predict_set")
 
 
 def one_of(values, random):
@@ -114,7 +119,15 @@ def use(model, random):
     if weight and "sample_weight" not in inspect.signature(model.fit).parameters:
         weight = {}
     model.fit(table, target, **weight)
-    verbs = ("predict", "predict_proba", "decision_function", "transform", "condition", "predict_interval", "predict_set")
+    verbs = (
+        "predict",
+        "predict_proba",
+        "decision_function",
+        "transform",
+        "condition",
+        "predict_interval",
+        "predict_set",
+    )
     able = [verb for verb in verbs if hasattr(model, verb)]
     return getattr(model, one_of(able, random))(table if random.random() < 0.5 else one_of(TABLES, random))
 

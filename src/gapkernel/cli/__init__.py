@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from gapkernel.tables.input_errors import shown
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and leave the process: status 0, or 2 with one line on stderr that says what is wrong."""
@@ -26,5 +28,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _leave(message) -> None:
-    print("gapkernel:", " ".join(str(message).split()), file=sys.stderr)
+    print("gapkernel:", " ".join(shown(message).split()), file=sys.stderr)
     sys.exit(2)

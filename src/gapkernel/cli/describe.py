@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.output import note, say
+from gapkernel.cli.output import as_text, note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import AS_IT_IS, Reading, read_raw, typed_frame
 from gapkernel.tables.findings import findings
@@ -59,7 +59,7 @@ def _columns(frame: pd.DataFrame, gaps) -> Table:
         share = f"{count / gaps.n_rows:.1%}" if count else ""
         drawn = Text(bar(count / most, 8), style="red")
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
-        table.add_row(Text(name), str(count or "·"), share, drawn, influx, outflux, Text(_content(frame[name])))
+        table.add_row(as_text(name), str(count or "·"), share, drawn, influx, outflux, as_text(_content(frame[name])))
     table.caption = (
         "influx: how well its gaps can be learned from the other columns; outflux: how well it can help to fill theirs"
     )
@@ -81,7 +81,7 @@ def _patterns(gaps) -> Table:
             cells.append("·" if gap else "■", style="red" if gap else "cyan")
         count = int(gaps.patterns.counts[k])
         drawn = Text(bar(count / gaps.patterns.counts[0], 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
-        table.add_row(str(count), drawn, *([Text(listed or "nothing")] if wide else [cells, Text(listed or "nothing")]))
+        table.add_row(str(count), drawn, *([] if wide else [cells]), as_text(listed or "nothing"))
     if len(gaps.patterns) > MOST_PATTERNS:
         rest = gaps.patterns.counts[MOST_PATTERNS:]
         table.caption, table.caption_justify = f"and {len(rest)} further patterns with {rest.sum()} rows", "left"

@@ -10,12 +10,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from gapkernel.tables.input_errors import InputError
+from gapkernel.tables.input_errors import InputError, shown
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print pieces of plain text, each alone or with a style."""
-    console.print(Text.assemble(*parts))
+    console.print(Text.assemble(*(as_text(part) if isinstance(part, str) else as_text(*part) for part in parts)))
+
+
+def as_text(text: str, style: str = "") -> Text:
+    """Text as it is: no markup, and nothing that a terminal would obey."""
+    return Text(shown(text), style)
 
 
 def note(console: Console, text: str, label: str = "Note:") -> None:

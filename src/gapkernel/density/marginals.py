@@ -93,8 +93,8 @@ class Marginals(Density):
     _parameter_constraints: ClassVar[dict] = {
         "numeric": [StrOptions(set(NUMERIC))],
         "categorical": [StrOptions(set(CATEGORICAL))],
-        "bandwidth": [StrOptions({"ste", "dpi"}), Interval(Real, 0, None, closed="left")],
-        "bandwidth_factor": [Interval(Real, 0, None, closed="left")],
+        "bandwidth": [StrOptions({"ste", "dpi"}), Interval(Real, 0, 1e30, closed="left")],
+        "bandwidth_factor": [Interval(Real, 0, 1e30, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left")],
         "laws": [dict, None],
     }

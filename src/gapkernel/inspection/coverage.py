@@ -104,6 +104,8 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
     """Lower and upper ends of a regressor's intervals, (n_samples, 2)."""
     if hasattr(estimator, "predict_interval"):
         return estimator.predict_interval(X, coverage=coverage)
+    if not hasattr(estimator, "predict"):
+        raise TypeError(f"estimator must be a fitted regressor, got {estimator!r}.")
     try:
         mean, std = estimator.predict(X, return_std=True)
     except TypeError as error:

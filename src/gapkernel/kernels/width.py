@@ -19,7 +19,10 @@ class DoubleInterval(Interval):
     """An interval of double precision, to which numbers of other precisions are compared."""
 
     def __contains__(self, value) -> bool:
-        return super().__contains__(float(value))
+        try:
+            return super().__contains__(float(value))
+        except OverflowError:  # an integer beyond all of them
+            return False
 
 
 POSITIVE = DoubleInterval(Real, 1e-100, 1e100, closed="both")

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from unicodedata import category
+
+UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Kinds of characters that do something instead of being seen."""
+
+
+def shown(text) -> str:
+    """Text for a terminal: characters that would move its cursor, colour it or turn it round are written as codes."""
+    return "".join(
+        letter.encode("unicode_escape").decode() if category(letter) in UNSEEN and letter not in "\n\t" else letter
+        for letter in str(text)
+    )
 
 
 class InputError(ValueError):

@@ -99,7 +99,12 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
     """A finite weight of at least 0 for each row of ``table``; None stays None and means equal weights."""
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    try:
+        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    except OverflowError as error:
+        raise ValueError(
+            "sample_weight holds an integer that is too large: divide the weights by their mean."
+        ) from error
     total = weight.sum()
     if total > LARGEST_WEIGHT or 0 < total < 1 / LARGEST_WEIGHT:
         raise ValueError(f"sample_weight sums to {total:.2g}, too extreme to square: divide the weights by their mean.")

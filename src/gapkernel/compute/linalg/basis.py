@@ -16,6 +16,7 @@ from scipy.linalg import solve_triangular
 from sklearn.cluster import KMeans
 
 from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.runtime.tasks import one_openmp_thread
 
 CLUSTER_ITERATIONS = 10
 """Steps of k-means: centres need not be settled to be good landmarks."""
@@ -88,4 +89,5 @@ def centres(rows: np.ndarray, size: int, random) -> np.ndarray:
     """At most ``size`` centres of clusters of the rows: landmarks where the rows are, not where they are odd."""
     size = min(size, len(np.unique(rows, axis=0)))
     start = {"n_init": 1, "init": "random", "max_iter": CLUSTER_ITERATIONS}
-    return KMeans(size, **start, random_state=random).fit(rows).cluster_centers_
+    with one_openmp_thread():
+        return KMeans(size, **start, random_state=random).fit(rows).cluster_centers_

@@ -65,6 +65,11 @@ def one_blas_thread() -> AbstractContextManager:
     return _libraries().limit(limits=1, user_api="blas")
 
 
+def one_openmp_thread() -> AbstractContextManager:
+    """A block in which scikit-learn's loops take one thread: after a fork, more of them may wait for ever."""
+    return _libraries().limit(limits=1, user_api="openmp")
+
+
 @cache
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()  # which looks for them in all that is loaded

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
+from gapkernel.compute.runtime.tasks import one_openmp_thread
 from gapkernel.density.em.climb import Ascent, climb
 from gapkernel.density.em.gaussian import CompressedRows, Point, Prior, conditioned, expectation_at, maximisation
 from gapkernel.rows import Patterns
@@ -47,7 +48,8 @@ class Components:
 def clusters(table: GappyTable, weight: np.ndarray, whole: Point, n_components: int, random) -> np.ndarray:
     """Memberships (n, n_components) from k-means on the rows completed by one Gaussian."""
     completed = table.conditioned(whole)[0]
-    labels = KMeans(n_components, n_init=5, random_state=random).fit(completed, sample_weight=weight).labels_
+    with one_openmp_thread():
+        labels = KMeans(n_components, n_init=5, random_state=random).fit(completed, sample_weight=weight).labels_
     return (labels[:, None] == np.arange(n_components)).astype(np.float64)
 
 
