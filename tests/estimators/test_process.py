@@ -369,3 +369,42 @@ def test_a_copy_predicts_the_same():
         model.predict_interval(X, coverage=90)
     with pytest.raises(ValueError, match="coverage must lie between 0 and 1, got 'a'"):
         model.predict_interval(X, coverage="a")
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+def test_a_weight_is_the_noise_of_a_mean():
+    """At given hyperparameters a row of weight w is w rows with one target."""
+    random = np.random.default_rng(0)
+    X, weight = random.standard_normal((25, 2)), random.integers(0, 4, 25)
+    y = np.sin(X[:, 0]) + 0.3 * random.standard_normal(25)
+    model = gk.GaussianProcessRegressor(optimizer=None, length_scale=1.3, noise_level=0.2, normalize_y=True)
+    weighted = clone(model).fit(X, y, sample_weight=weight).predict(X, return_std=True)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict(X, return_std=True)
+    for left, right in zip(weighted, repeated, strict=True):
+        assert_allclose(left, right, rtol=1e-7)
+
+
+def test_only_ratios_of_weights_count_where_noise_is_learned():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 2))
+    y = X[:, 0] + 0.3 * random.standard_normal(40)
+    X[random.random(X.shape) < 0.2] = np.nan
+    weight = random.uniform(0.5, 2.0, 40)
+    here, there = (gk.GaussianProcessRegressor(noise_level=k).fit(X, y, sample_weight=k * weight) for k in (1.0, 50.0))
+    assert_allclose(here.predict(X), there.predict(X), rtol=1e-6)
+    assert_allclose(50.0 * here.noise_level_, there.noise_level_, rtol=1e-6)
+
+
+def test_the_gradient_with_weights_equals_differences():
+    random = np.random.default_rng(1)
+    X = random.standard_normal((20, 2))
+    X[random.random(X.shape) < 0.2] = np.nan
+    model = gk.GaussianProcessRegressor(optimizer=None, length_scale=[1.0, 2.0], noise_level=0.3)
+    model.fit(X, random.standard_normal(20), sample_weight=random.uniform(0.2, 3.0, 20))
+    theta = model.theta_
+    _, gradient = model.log_marginal_likelihood(theta, eval_gradient=True)
+    for k, step in enumerate(1e-5 * np.eye(len(theta))):
+        rise = model.log_marginal_likelihood(theta + step) - model.log_marginal_likelihood(theta - step)
+        assert_allclose(gradient[k], rise / 2e-5, rtol=1e-4, atol=1e-6)

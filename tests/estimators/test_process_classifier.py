@@ -167,3 +167,11 @@ def test_landmarks_are_as_close_as_they_say():
     assert model.process_.landmarks is not None
     assert model.process_.landmarks.error <= 0.01
     assert np.abs(close / right - 1.0).max() < 0.02
+
+
+def test_huge_weights_do_not_make_every_row_a_class_of_its_own():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((80, 2))
+    y = (X[:, 0] + random.standard_normal(80) > 0).astype(int)
+    plain, heavy = (gk.GaussianProcessClassifier().fit(X, y, sample_weight=np.full(80, w)) for w in (1.0, 1e6))
+    assert_allclose(heavy.length_scale_, plain.length_scale_, rtol=1e-4)

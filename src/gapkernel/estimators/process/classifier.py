@@ -47,6 +47,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     complete data, with ``link="williams-barber"``, it equals scikit-learn's `GaussianProcessClassifier` with
     ``ConstantKernel() * RBF()``, whose parameter names are used here. A row of weight w counts as w equal
     rows, so with large weights every label seems certain; where only their ratios count, divide weights by their mean.
+    Hyperparameters are found with weights of mean 1 at most.
 
     Parameters
     ----------
@@ -255,7 +256,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
             evidence = ClassEvidence(
                 rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset
             )
-            processes.append(self._fitted_process(evidence, scale, n_columns, random))
+            process = self._fitted_process(_searched(evidence), scale, n_columns, random)
+            processes.append(replace(process, evidence=evidence, posterior=evidence.posterior(process.parameters)))
         calibration: Calibration | None = None
         if self.conformal:
             check_enough(len(training.y))
@@ -297,6 +299,13 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         if chances.shape[1] == 1:
             return np.hstack([1.0 - chances, chances])
         return chances / chances.sum(axis=1, keepdims=True)
+
+
+def _searched(evidence: ClassEvidence) -> ClassEvidence:
+    """What hyperparameters are found by: with large weights every label is certain, and every row a class of its own."""
+    if evidence.weight is None or evidence.weight.mean() <= 1.0:
+        return evidence
+    return replace(evidence, weight=evidence.weight / evidence.weight.mean())
 
 
 def link_integral(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -67,6 +67,11 @@ class Evidence(ABC):
         """The prior mean of the process."""
         return 0.0
 
+    @property
+    def noise_shares(self) -> np.ndarray | float:
+        """The noise of each target, in units of that of a row of weight 1."""
+        return 1.0
+
     def kernel(self, parameters: Hyperparameters) -> AnisotropicRBF:
         """The correlation of the process."""
         scales = parameters.length_scale
@@ -99,7 +104,7 @@ class Evidence(ABC):
             owner = self._owner(parameters.length_scale)[searched]
             sums = np.bincount(owner, length_scale_sums(weights)[searched], minlength=n_scales)
             gradient[1:-1] = parameters.constant * sums
-        gradient[-1] = parameters.noise * weights.trace()
+        gradient[-1] = parameters.noise * np.sum(self.noise_shares * weights.diagonal())
         return posterior.log_likelihood, 0.5 * gradient[parameters.free]  # (5.9)
 
     @abstractmethod
@@ -115,12 +120,20 @@ class NumberEvidence(Evidence):
     ----------
     alpha : ndarray of shape (n,)
         Known extra noise of each target.
+    weight : ndarray of shape (n,) or None
+        How many rows each row counts for: its target is their mean, with so much less noise.
     """
 
     alpha: np.ndarray
+    weight: np.ndarray | None = None
+
+    @property
+    def noise_shares(self) -> np.ndarray | float:
+        return 1.0 if self.weight is None else 1.0 / self.weight
 
     def _condition(self, parameters: Hyperparameters, gram: np.ndarray) -> Posterior:
-        return ProcessSolver(parameters.constant, parameters.noise + self.alpha).solve(gram, self.targets)
+        noise = parameters.noise * self.noise_shares + self.alpha
+        return ProcessSolver(parameters.constant, noise).solve(gram, self.targets)
 
 
 @dataclass(frozen=True, eq=False)

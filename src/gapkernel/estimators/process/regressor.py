@@ -25,7 +25,7 @@ from gapkernel.estimators.process.training import ProcessTraining, location_and_
 from gapkernel.rows import GaussianRows
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.process import ProcessSolver
-from gapkernel.tables import Table
+from gapkernel.tables import Table, read_weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -141,7 +141,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         "conformal": ["boolean", StrOptions({"count", "mask", "loo", "split"})],
     }
 
-    def fit(self, X, y) -> GaussianProcessRegressor:  # type: ignore[override]
+    def fit(self, X, y=None, sample_weight=None) -> GaussianProcessRegressor:
         """Fit density and process.
 
         Parameters
@@ -149,12 +149,16 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         X : array-like or frame of shape (n_samples, n_features)
             NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A target of weight w has the noise of the mean of w targets, ``noise_level / w``, so only the ratios of
+            weights count where the noise is found by `fit`. A weight of zero leaves a row out. The density is weighted
+            too, and ``alpha`` is not.
 
         Returns
         -------
         self : GaussianProcessRegressor
         """
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight)
 
     def predict(self, X, return_std=False, return_cov=False) -> Any:
         """Mean of each row's target, and how uncertain it is.
@@ -256,11 +260,12 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         mean, variance = self.process_.left_out()
         return self._centre + self._unit * mean, self._unit * np.sqrt(variance)
 
-    def _read(self, X, y, sample_weight) -> tuple[Table, np.ndarray, None]:
-        return *read_targets(self, X, y, self.unlabelled, self.categorical_features), None
+    def _read(self, X, y, sample_weight) -> tuple[Table, np.ndarray, np.ndarray | None]:
+        table, y = read_targets(self, X, y, self.unlabelled, self.categorical_features)
+        return table, y, read_weight(sample_weight, table)
 
     def _training(self, table: Table, y, weight: np.ndarray | None) -> ProcessTraining:
-        return process_training(table, y, self.alpha, self.conformal == "split", self.random_state)
+        return process_training(table, y, weight, self.alpha, self.conformal == "split", self.random_state)
 
     def _solver(self, training: ProcessTraining) -> ProcessSolver:  # type: ignore[override]
         """The solver at the hyperparameters given, from which `_learn` moves on."""
@@ -272,9 +277,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     ) -> GaussianProcessRegressor:
         labelled = np.flatnonzero(~np.isnan(training.y))
         rows, scaling, scale, gap_columns = self._process_rows(laws, labelled)
-        centre, unit = location_and_unit(training.y[labelled], self.normalize_y)
+        weight = None if training.weight is None else training.weight[labelled]
+        centre, unit = location_and_unit(training.y[labelled], weight, self.normalize_y)
         targets = (training.y[labelled] - centre) / unit
-        evidence = NumberEvidence(rows, targets, **scaling, alpha=training.alpha[labelled])
+        evidence = NumberEvidence(rows, targets, **scaling, alpha=training.alpha[labelled], weight=weight)
         try:
             process = self._fitted_process(evidence, scale, training.table.shape[1], training.random)
         except np.linalg.LinAlgError as error:

@@ -39,10 +39,13 @@ class ProcessTraining(Training):
     random: np.random.RandomState
 
 
-def process_training(table: Table, y: np.ndarray, alpha, split: bool, random_state) -> ProcessTraining:
+def process_training(table: Table, y: np.ndarray, weight, alpha, split: bool, random_state) -> ProcessTraining:
     """What a process learns from, and with ``split`` what it is calibrated by."""
     alpha, random = _checked_alpha(alpha, len(y)), check_random_state(random_state)
-    labelled = np.flatnonzero(~np.isnan(y))
+    counts = np.ones(len(y), bool) if weight is None else weight > 0
+    labelled = np.flatnonzero(counts & ~np.isnan(y))
+    if not len(labelled):
+        raise ValueError("sample_weight is zero for every row with a target, so there is nothing to learn from.")
     held_out = labelled[:0]
     if split:
         if len(labelled) * HELD_OUT < 1:
@@ -51,11 +54,11 @@ def process_training(table: Table, y: np.ndarray, alpha, split: bool, random_sta
                 f"use conformal='loo'."
             )
         held_out = random.permutation(labelled)[: int(HELD_OUT * len(labelled))]
-    seen = np.setdiff1d(np.arange(len(y)), held_out)
+    seen = np.setdiff1d(np.flatnonzero(counts), held_out)
     return ProcessTraining(
         table=table[seen],
         y=y[seen],
-        weight=None,
+        weight=None if weight is None else weight[seen],
         kept=seen,
         alpha=alpha[seen],
         held_out=table[held_out],
@@ -93,9 +96,10 @@ def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
     return np.broadcast_to(values.astype(np.float64), (n_rows,))
 
 
-def location_and_unit(y: np.ndarray, normalize: bool) -> tuple[float, float]:
+def location_and_unit(y: np.ndarray, weight: np.ndarray | None, normalize: bool) -> tuple[float, float]:
     """Mean and deviation of the targets, or 0 and 1; a constant target has unit 1."""
     if not normalize:
         return 0.0, 1.0
-    unit = float(np.std(y))
-    return float(np.mean(y)), unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
+    mean = float(np.average(y, weights=weight))
+    unit = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
+    return mean, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
