@@ -302,7 +302,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
 
 def _searched(evidence: ClassEvidence) -> ClassEvidence:
-    """What hyperparameters are found by: with large weights every label is certain, and every row a class of its own."""
+    """What hyperparameters are found by: large weights make labels certain, and every row a class of its own."""
     if evidence.weight is None or evidence.weight.mean() <= 1.0:
         return evidence
     return replace(evidence, weight=evidence.weight / evidence.weight.mean())
