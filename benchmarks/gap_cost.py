@@ -1,5 +1,11 @@
-"""What a fit and its answers cost: the estimator that chooses beside tuned boosting, and deviations by landmarks."""
+"""What a fit and its answers cost: the estimator that chooses beside tuned boosting, and deviations by landmarks.
 
+    python benchmarks/gap_cost.py [--large]
+
+With ``--large`` only the case of 100,000 rows is run, and its table written.
+"""
+
+import argparse
 import time
 
 import numpy as np
@@ -81,9 +87,32 @@ def run():
     )
 
 
+def run_large(n=100_000, d=20):
+    """Write the table of a fit to many rows, as a whole and in batches."""
+    X, value = problem(n + 2000, d, 0.3)
+    y, rows = (value > 0).astype(int), []
+    for case in ("in memory", "in batches"):
+        model = gk.GapClassifier(random_state=0)
+        data = (X[:n], y[:n]) if case == "in memory" else (gk.batches(X[:n], y[:n], batch_size=10_000),)
+        began = time.process_time()
+        peak, seconds = timed(lambda model=model, data=data: peak_mib(lambda: model.fit(*data)))
+        processor = time.process_time() - began
+        right = (model.predict(X[n:]) == y[n:]).mean()
+        rows.append([case, f"{seconds:.0f}", f"{processor:.0f}", f"{peak:.0f}", f"{right:.3f}"])
+    report(
+        "gap_cost_large",
+        f"GapClassifier on {n:,} x {d}, 30 % gaps",
+        ["table", "seconds", "processor seconds", "MiB", "accuracy on 2,000 new rows"],
+        rows,
+        command="python benchmarks/gap_cost.py --large",
+    )
+
+
 def _line(case, ours, rival, theirs, more):
     return [case, f"{ours:.2f}", rival, f"{theirs:.2f}", f"{ours / theirs:.2g} x", more]
 
 
 if __name__ == "__main__":
-    run()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true")
+    run_large() if parser.parse_args().large else run()
