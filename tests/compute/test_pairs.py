@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from numpy.testing import assert_allclose
 from reference import oracle
 from strategies import law_batches, random_covariance, random_laws
@@ -124,7 +125,7 @@ def count_forms(rows):
     one_side, _, crowded = lay_out(rows, 1.0, 0.0)
     n = len(rows) - crowded
     pairs, size = np.empty((n * n, 2), np.int64), np.empty(n * n, np.int64)
-    n_intersection, n_all = sort_pairs(
+    n_intersection, n_all = njit(sort_pairs)(
         one_side, one_side, crowded, len(rows), crowded, len(rows), False, False, pairs, size
     )
     return n_intersection, n_all - n_intersection

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import compiled
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:
@@ -31,7 +32,7 @@ def root_of(covariance: np.ndarray) -> np.ndarray:
     return unit[:, None] * directions * np.sqrt(np.maximum(values, 0.0))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def scale_blocks(covariance, gap_start, gaps, factors):
     """Multiply entry (r, s) of every block by the factors of its two columns, in place."""
     at = 0

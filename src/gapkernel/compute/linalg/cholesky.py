@@ -1,10 +1,11 @@
 """Cholesky factors of small positive semi-definite matrices, inside compiled loops."""
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import inner
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@inner(reorder=True)
 def factor_in_place(matrix, size, tolerance):
     """Overwrite the lower triangle of the first ``size`` rows with its Cholesky factor; returns the log determinant.
 
@@ -33,7 +34,7 @@ def factor_in_place(matrix, size, tolerance):
     return log_det
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@inner(reorder=True)
 def solve_in_place(factor, size, vector):
     """Overwrite ``vector`` with the solution z of ``factor z = vector`` (zero where a pivot is zero)."""
     for k in range(size):

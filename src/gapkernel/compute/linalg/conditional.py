@@ -3,12 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-
-# Nothing here is NaN: gaps hold 0 until they are filled. Sums may be reordered, but always in the same way.
-SUMS = {"reassoc", "contract", "nsz"}
 
 SINGULAR = 1e-11
 """A pivot below this share of its variance belongs to a column that the others determine."""
@@ -30,7 +27,7 @@ def workspace(d):
     return Workspace(np.empty(d, np.int64), np.empty(square), np.empty(square), np.empty(square), np.empty(d))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _split_columns(missing, columns):
     """List the observed columns, then the gaps; returns how many are observed."""
     n_observed = 0
@@ -46,7 +43,7 @@ def _split_columns(missing, columns):
     return n_observed
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@inner(reorder=True)
 def regress(covariance, missing, work):
     """What the observed columns say about the gaps of one pattern.
 
@@ -76,7 +73,7 @@ def regress(covariance, missing, work):
     return n, log_det
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _clear_determined(conditional, size):
     """Zero the rows and columns of gaps without variance."""
     for a in range(size):
@@ -85,7 +82,7 @@ def _clear_determined(conditional, size):
                 conditional[a, b] = conditional[b, a] = 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@inner(reorder=True)
 def fill_gaps(row, weight, mean, n, work):
     """Fill the gaps of ``row`` by weight * mu_M + solved z, z = L^-1 (x_O - weight * mu_O); returns z'z."""
     columns, solved, z = work.columns, work.solved, work.vector
@@ -103,7 +100,7 @@ def fill_gaps(row, weight, mean, n, work):
     return squared
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@inner(reorder=True)
 def regress_by_precision(precision, missing, work):
     """`regress` from the precision matrix, cheaper when there are fewer gaps than observed columns.
 
@@ -130,7 +127,7 @@ def regress_by_precision(precision, missing, work):
     return n, log_det
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@inner(reorder=True)
 def fill_gaps_by_precision(row, weight, mean, precision, n, work):
     """Fill the gaps of ``row`` by weight * mu_M - Lambda_MM^-1 Lambda_MO (x_O - weight * mu_O)."""
     columns, conditional, pull = work.columns, work.conditional, work.vector
@@ -147,7 +144,7 @@ def fill_gaps_by_precision(row, weight, mean, precision, n, work):
         row[columns[n + a]] = weight * mean[columns[n + a]] - total
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@compiled(reorder=True)
 def condition_patterns(missing, row_start, order, mean, covariance, block_start, work, rows, blocks, log_density):
     """Fill the gaps of ``rows`` with conditional means, ``blocks`` with the conditional covariances and
     ``log_density`` with the log density of the observed part, less the columns that others determine."""
@@ -165,7 +162,7 @@ def condition_patterns(missing, row_start, order, mean, covariance, block_start,
             log_density[order[at]] = -0.5 * (squared + log_det + rank * np.log(2.0 * np.pi))
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@compiled(reorder=True)
 def expectation(
     missing, counts, row_start, rows, first, last, mean, covariance, precision, log_det, work, moments, spread
 ):
@@ -181,7 +178,10 @@ def expectation(
     columns, conditional = work.columns, work.conditional
     full = np.empty(d + 1)
     for p in range(first, last):
-        by_precision = precision.shape[0] > 0 and 2 * np.sum(missing[p]) <= d
+        n_gaps = 0
+        for k in range(d):
+            n_gaps += missing[p, k]
+        by_precision = precision.shape[0] > 0 and 2 * n_gaps <= d
         if by_precision:
             n, gap_log_det = regress_by_precision(precision, missing[p], work)
             total_log_det += counts[p] * (log_det + gap_log_det)

@@ -10,7 +10,8 @@ its result: it only adds zeros and multiplies by ones.
 """
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import compiled, inner
 
 LANES = 48
 """How many systems are solved side by side; no power of two, so that lanes spread over all cache sets."""
@@ -19,12 +20,8 @@ PIVOTS_PER_LOG = 4
 """Pivots multiplied together before taking a logarithm; 4 stay inside the range of a double
 up to 1e75 each."""
 
-# No value here can be NaN. Only contraction is allowed: reordering sums would make a result depend
-# on where its lane happens to stand.
-ARITHMETIC = {"contract", "nsz"}
 
-
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def eliminate(matrix, left, right, size, value, log_det):
     """Set ``value = left' matrix^-1 right`` and ``log_det = log |matrix|`` in each lane.
 
@@ -57,7 +54,7 @@ def eliminate(matrix, left, right, size, value, log_det):
         log_det[lane] += np.log(determinant[lane])
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def factor(matrix, size, log_det):
     """Overwrite the upper triangle of a positive definite ``matrix`` by U with U'U = matrix, its diagonal inverted, and
     set ``log_det = log |matrix|``, in each lane: for many right-hand sides, see `add_solved`."""
@@ -79,7 +76,7 @@ def factor(matrix, size, log_det):
         log_det[lane] += np.log(determinant[lane])
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def add_solved(factored, right, size, value):
     """Add right' matrix^-1 right to ``value`` in each lane, for a matrix that `factor` has factored; ``right`` is
     overwritten."""
@@ -94,7 +91,7 @@ def add_solved(factored, right, size, value):
                 right[r, lane] -= factored[k, r, lane] * right[k, lane]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def sweep(matrix, right, size):
     """Overwrite the upper triangle of a positive definite ``matrix`` by that of -matrix^-1, and ``right`` by
     matrix^-1 right, in each lane: the sweep operator on every pivot in turn."""
@@ -130,7 +127,7 @@ def sweep(matrix, right, size):
             matrix[k, k, lane] = -reciprocal[lane]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _multiply_pivot(matrix, k, determinant, log_det):
     lanes = determinant.shape[0]
     for lane in range(lanes):

@@ -7,9 +7,9 @@ determinant |I - C'C|, and its inverse between vectors (v, -u) is v'v + (u + C'v
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from gapkernel.compute.linalg.elimination import ARITHMETIC, add_solved
+from gapkernel.compute.compiled import inner
+from gapkernel.compute.linalg.elimination import add_solved
 
 
 class Frames(NamedTuple):
@@ -20,7 +20,7 @@ class Frames(NamedTuple):
     log_det: np.ndarray  # of each pattern
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def add_frames(cross, system, v, u, size_q, size, value):
     """Add v'v + (u + C'v)'(I - C'C)^-1 (u + C'v) to ``value``; ``u`` is overwritten."""
     lanes = value.shape[0]
@@ -33,7 +33,7 @@ def add_frames(cross, system, v, u, size_q, size, value):
     add_solved(system, u, size, value)
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def load_frames(across, pattern, start, j0, used, size, cross, system):
     """C and the upper triangle of I - C'C for rows j0, j0 + 1, ... in their lanes; no frame is I, as are lanes left."""
     lanes, size_q = cross.shape[2], across.shape[0]

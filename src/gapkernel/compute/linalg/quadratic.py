@@ -1,10 +1,11 @@
 """Quadratic forms of the covariances of many patterns."""
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import compiled
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
+@compiled()
 def quadratic_forms(gaps, gap_start, block_start, covariance, directions, out):
     """Fill ``out`` (patterns, directions) with w' Sigma w, over the gaps of each pattern only.
 

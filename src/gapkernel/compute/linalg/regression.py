@@ -4,12 +4,13 @@ Designs are stored one design column after the other, (n_places, n_rows), so tha
 """
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import compiled
 
 _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast cache
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def take(design, places, rows):
     """``design[places][:, rows]`` as one contiguous copy."""
     out = np.empty((len(places), len(rows)))
@@ -19,7 +20,7 @@ def take(design, places, rows):
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def scores(design, coefficients):
     """``coefficients @ design``, (n_outputs, n_rows).
 
@@ -34,7 +35,7 @@ def scores(design, coefficients):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@compiled(reorder=True)
 def weighted_gram(design, weight):
     """``design @ diag(weight) @ design.T``."""
     p, n = design.shape
@@ -55,7 +56,7 @@ def weighted_gram(design, weight):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@compiled(reorder=True)
 def weighted_sum(design, weight):
     """``design @ weight``."""
     out = np.zeros(design.shape[0])
@@ -67,7 +68,7 @@ def weighted_sum(design, weight):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@compiled(reorder=True)
 def logistic_terms(design, y, beta):
     """Log-likelihood of a logistic regression, its gradient and its information."""
     n = design.shape[1]

@@ -6,12 +6,12 @@ Arrays are laid out as in `elimination`: ``(row, column, lane)``, and padding wi
 """
 
 import numpy as np
-from numba import njit
 
-from gapkernel.compute.linalg.elimination import ARITHMETIC, PIVOTS_PER_LOG
+from gapkernel.compute.compiled import inner
+from gapkernel.compute.linalg.elimination import PIVOTS_PER_LOG
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def tridiagonalise(matrix, vector, size, off_diagonal, work):
     """Overwrite ``matrix`` (upper triangle) and ``vector`` by Q'MQ and Q'vector; only the diagonal of the first is
     left there, what stands beside it goes to ``off_diagonal``. ``work`` is of shape (2, size, lanes)."""
@@ -51,7 +51,7 @@ def tridiagonalise(matrix, vector, size, off_diagonal, work):
                 vector[r, lane] -= factor[lane] * beta[lane] * mirror[r, lane]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _multiply_symmetric(matrix, vector, begin, size, out):
     """out = matrix @ vector from row ``begin`` on, with the upper triangle only."""
     lanes = vector.shape[1]
@@ -68,7 +68,7 @@ def _multiply_symmetric(matrix, vector, begin, size, out):
                 out[s, lane] += matrix[r, s, lane] * vector[r, lane]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _dot(left, right, begin, size, out):
     lanes = out.shape[0]
     for lane in range(lanes):
@@ -78,7 +78,7 @@ def _dot(left, right, begin, size, out):
             out[lane] += left[r, lane] * right[r, lane]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def solve_tridiagonal(matrix, off_diagonal, vector, size, share, value, log_det):
     """Set ``value = vector' A^-1 vector`` and ``log_det = log |A|`` with A = (1 - share) I + share * tridiagonal."""
     lanes = value.shape[0]

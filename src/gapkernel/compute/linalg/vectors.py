@@ -24,7 +24,7 @@ CACHE_LINE = 64
 """Bytes that travel together between memory and the processor."""
 
 EIGHT_DOUBLES = ir.VectorType(ir.DoubleType(), WIDTH)
-FUSED = ("contract", "nsz")  # as `elimination.ARITHMETIC`: no sum is reordered
+FUSED = ("contract", "nsz")  # as `compiled.FUSED`: no sum is reordered
 LINE = types.Array(types.float64, 1, "C")
 
 

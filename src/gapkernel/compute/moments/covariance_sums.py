@@ -69,7 +69,7 @@ def _by_pattern(side, order, means, gaps, values, directions, gamma, vectors, ma
     sequence = np.argsort(rank, kind="stable")
     pattern = rank[sequence]
     base, pull = _around(side, means, gaps, gamma)
-    base, pull = base[:, sequence], pull[:, :, sequence]
+    base, pull = np.take(base, sequence, axis=1), np.take(pull, sequence, axis=2)
 
     def framed(d, share):
         root = np.ascontiguousarray(directions * np.sqrt(values / d))
@@ -79,7 +79,7 @@ def _by_pattern(side, order, means, gaps, values, directions, gamma, vectors, ma
     frames, slope = framed(1.0 + 2.0 * gamma * values, 1.0)
     log_mean = shared_log_means(pattern, frames, base, slope, gamma)
     frames, slope = framed(1.0 + 4.0 * gamma * values, 0.5)
-    bumps = Bumps(order[sequence], base, slope, log_mean, np.ascontiguousarray(vectors[:, :, sequence]))
+    bumps = Bumps(order[sequence], base, slope, log_mean, np.take(vectors, sequence, axis=2))
     return shared_covariances(pattern, frames, bumps, gamma, matrix)
 
 

@@ -13,9 +13,9 @@ the same systems, one of the size of the gaps for each pair of training rows; `s
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from gapkernel.compute.linalg.elimination import ARITHMETIC, LANES, add_solved, factor
+from gapkernel.compute.compiled import compiled, inner
+from gapkernel.compute.linalg.elimination import LANES, add_solved, factor
 
 
 class Bumps(NamedTuple):
@@ -31,7 +31,7 @@ class Bumps(NamedTuple):
     vectors: np.ndarray  # (T, k, n)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def base_and_pull(side, mean, gamma):
     """base (n,) and pull (d, n) of the rows of ``side`` around ``mean``.
 
@@ -59,7 +59,7 @@ def base_and_pull(side, mean, gamma):
     return base, pull
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def curvatures(side, gaps, root):
     """R'B_i R (p, p, n) of the rows of ``side`` around laws with p gaps."""
     p, n = gaps.shape[0], side.pattern.shape[0]
@@ -77,7 +77,7 @@ def curvatures(side, gaps, root):
                         middle[r, s] = side.inverse[block + at * size + other]
                     else:
                         middle[r, s] = 1.0 if r == s else 0.0
-            of_pattern[:] = root.T @ (middle @ root)
+            np.dot(root.T, middle @ root, of_pattern)
             last = q
         for r in range(p):
             for s in range(p):
@@ -85,7 +85,7 @@ def curvatures(side, gaps, root):
     return curvature
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def log_means(base, slope, curvature, gamma):
     """log E e_i (T, n)."""
     n_new, p, n = slope.shape
@@ -102,7 +102,7 @@ def log_means(base, slope, curvature, gamma):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def weighted_covariances(bumps, curvature, gamma, matrix):
     """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) for each new row."""
     n_new, p, n = bumps.slope.shape
@@ -120,7 +120,7 @@ def weighted_covariances(bumps, curvature, gamma, matrix):
     return totals
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix):
     """The part of new row t's sum that comes from rows i and j0, j0 + 1, ..., each pair counted both ways."""
     total, row = 0.0, bumps.place[i]
@@ -136,14 +136,14 @@ def add_up(bumps, mean, t, i, j0, used, value, log_det, gamma, matrix):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _difference(log_product, excess, product):
     """E e_i e_j - E e_i E e_j, with e^excess their ratio; the second form where that could overflow, and nothing
     cancels."""
     return product * np.expm1(excess) if excess < 30.0 else np.exp(log_product) - product
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def covariances(base, slope, curvature, gamma):
     """Cov(e_i, e_j) of all pairs (n, n) over the gaps of one new row, from its base (1, n) and slope (1, p, n)."""
     _, p, n = slope.shape
@@ -165,7 +165,7 @@ def covariances(base, slope, curvature, gamma):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _quadratic(slope, t, i, j0, used, system, vector, value):
     """s'N^-1 s for the factored ``system`` N, s the slopes of rows i and j0, j0 + 1, ... added up; row -1 has none."""
     for r in range(vector.shape[0]):
@@ -176,7 +176,7 @@ def _quadratic(slope, t, i, j0, used, system, vector, value):
     add_solved(system, vector, vector.shape[0], value)
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _load(curvature, gamma, i, j0, used, system):
     """I + 2 gamma (W_i + W_j) for rows j0, j0 + 1, ... in their lanes; row i = -1 has none of its own."""
     p, lanes = system.shape[1:]

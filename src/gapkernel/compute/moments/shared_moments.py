@@ -17,10 +17,10 @@ Frames and I - C'C depend on patterns only; complete training rows have empty fr
 """
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import ARITHMETIC, LANES, factor
+from gapkernel.compute.linalg.elimination import LANES, factor
 from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
 from gapkernel.compute.moments.kernel_moments import add_up
 
@@ -31,7 +31,7 @@ TOGETHER = 16
 """Training rows in one matrix product, and new rows that share a factor; more would take memory and save little."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def frames_of(side, patterns, gaps, root, gamma):
     """The frames of ``patterns``; ``root`` is Q, its rows the ``gaps`` of the new rows."""
     p = gaps.shape[0]
@@ -78,7 +78,7 @@ def frames_of(side, patterns, gaps, root, gamma):
     return Frames(start, rows, log_det)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def own_projections(pattern, frames, slope):
     """Y_q t_i of each row i on the frame of its own pattern, one row after another, and where each begins."""
     n_new, p, n = slope.shape
@@ -95,7 +95,7 @@ def own_projections(pattern, frames, slope):
     return out, begin
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def shared_log_means(pattern, frames, base, slope, gamma):
     """log E e_i (T, n): N is I + 2 gamma W_q, D is I + 2 gamma diag(l), and ``frames.log_det`` has its log |D|."""
     own, begin = own_projections(pattern, frames, slope)
@@ -111,7 +111,7 @@ def shared_log_means(pattern, frames, base, slope, gamma):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def shared_covariances(pattern, frames, bumps, gamma, matrix):
     """`weighted_covariances` from the slopes D^-1/2 s; ``frames.log_det`` has half of log |D|.
 

@@ -10,8 +10,8 @@ import threading
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled
 from gapkernel.compute.linalg.elimination import LANES
 from gapkernel.compute.pairs.scattered import scattered_tile
 from gapkernel.compute.pairs.shared import shared_tile
@@ -130,7 +130,7 @@ def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:
     return list(pairwise(dict.fromkeys(cuts)))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def combine_logs(squared, log_det, minus_gamma, weight, scale_left, scale_right):
     """log K = -gamma * quadratic form - 1/2 * log determinant + scales, into ``squared``."""
     for i in range(squared.shape[0]):
@@ -139,7 +139,7 @@ def combine_logs(squared, log_det, minus_gamma, weight, scale_left, scale_right)
             squared[i, j] = value + weight * log_det[i, j]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _write_tile(block, rows, columns, symmetric, diagonal, out):
     for i in range(block.shape[0]):
         for j in range(i if symmetric and diagonal else 0, block.shape[1]):
@@ -148,7 +148,7 @@ def _write_tile(block, rows, columns, symmetric, diagonal, out):
                 out[columns[j], rows[i]] = block[i, j]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _accumulate(block, coefficients, total):
     """total += block @ coefficients, summed in a fixed order so that no bit depends on the blocking."""
     for i in range(block.shape[0]):

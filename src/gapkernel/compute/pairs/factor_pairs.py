@@ -6,8 +6,8 @@ of a tile follow one another: if a row has k numbers, the group that begins with
 """
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.bits import lowest_bit
 from gapkernel.compute.linalg.vectors import WIDTH, load, spread, store, transpose
 
@@ -21,7 +21,7 @@ PIVOTS_PER_LOG = 10
 lies above 1, and 10 stay inside the range of a double up to 1e30 each."""
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def row_starts(size):
     """Where the rows of upper triangles with one right side begin, each filled up to whole blocks."""
     starts = np.zeros(size + 1, dtype=np.int64)
@@ -30,7 +30,7 @@ def row_starts(size):
     return starts
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _weigh(side, other, i, first, weighted):
     """delta / Lambda of row i of ``side`` and the group of ``other`` from row ``first`` on, over the gaps of row i.
 
@@ -49,7 +49,7 @@ def _weigh(side, other, i, first, weighted):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _certain_distance(side, other, i, first):
     """The sum of delta^2 / Lambda over the columns of which row i is certain; two sums, so that neither waits for
     itself."""
@@ -71,7 +71,7 @@ def _certain_distance(side, other, i, first):
     return even + odd
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _pull(side, shares, i, weighted, pulls, to):
     """r = the sum of (2 gamma)^1/2 F_l delta_l / Lambda_l over the gaps l of row i, for a group."""
     p, loadings, n_slots, columns = side.pattern[i], shares.loadings, shares.n_slots, side.columns
@@ -88,7 +88,7 @@ def _pull(side, shares, i, weighted, pulls, to):
             slot += WIDTH
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _pull_left(left, right, shares, i0, i1, j0, wide, diagonal, pulls):
     """r_i of all pairs, followed by the distance: for each row i the groups of its rows j."""
     weighted = np.empty(left.columns.shape[1] * WIDTH)
@@ -100,7 +100,7 @@ def _pull_left(left, right, shares, i0, i1, j0, wide, diagonal, pulls):
             store(pulls, to + shares.n_factors * WIDTH, distance)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _pull_right(left, right, shares, i0, i1, j0, j1, wide, diagonal, pulls):
     """r_j of all pairs, laid out as by `_pull_left`; here a group has rows i."""
     size = shares.n_slots * WIDTH
@@ -115,7 +115,7 @@ def _pull_right(left, right, shares, i0, i1, j0, j1, wide, diagonal, pulls):
                 _turn(turned, a * WIDTH, size, pulls, to, wide * shares.n_slots)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _turn(source, begin, stride, target, to, target_stride):
     """Write eight lines of eight numbers as eight columns."""
     a, b = load(source, begin), load(source, begin + stride)
@@ -127,7 +127,7 @@ def _turn(source, begin, stride, target, to, target_stride):
         to += target_stride
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _add_shares(left, right, shares, i, j0, first, last, lines, entries):
     """Add up the shares of the columns missing in both rows, for row i and the groups of rows first..last from j0 on.
 
@@ -158,7 +158,7 @@ def _add_shares(left, right, shares, i, j0, first, last, lines, entries):
                     _turn(lines, at, STRETCH, entries, to + at * WIDTH, WIDTH)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _write_systems(
     k, left_system, right_system, of_right, entries, of_pair, pulls_left, pulls_right, pull, starts, packed
 ):
@@ -178,7 +178,7 @@ def _write_systems(
         store(packed, own_right, spread(0.0) - load(pulls_right, pull + a * WIDTH))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _eliminate_packed(packed, size, starts, factor, reciprocal, value, log_det):
     """value = r' X^-1 r and log |X| of a group, for systems packed by rows with their right side.
 
@@ -213,7 +213,7 @@ def _eliminate_packed(packed, size, starts, factor, reciprocal, value, log_det):
     store(value, 0, total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def factor_tile(left, right, shares, starts, i0, i1, j0, j1, diagonal, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1; with ``diagonal`` from j = i on only.
 

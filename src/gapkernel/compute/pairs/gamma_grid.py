@@ -7,8 +7,8 @@ a diagonal. Pairs of crowded patterns keep the shared factor, one for each width
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
 from gapkernel.compute.pairs.scattered import gather_unions, observed_distance, sort_pairs
@@ -57,7 +57,7 @@ class GammaGridEngine(ExpectedRBFEngine):
         return squared
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _grid_tile(left, right, i0, i1, j0, j1, widest, gammas, diagonal, lanes, squared, log_det):
     """Fill ``squared`` and ``log_det``, one layer for each gamma, for rows i0..i1 against j0..j1."""
     height, width = i1 - i0, j1 - j0

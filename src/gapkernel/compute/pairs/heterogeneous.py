@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled
 from gapkernel.compute.runtime.tasks import run_tasks
 
 TILE = 256
@@ -71,7 +71,7 @@ def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarr
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_distances(left, left_profile, right, right_profile, weights, i0, j0, out):
     """weight - |x - z|, or the profile of the one value that is there, or that of two gaps."""
     columns = out.shape[1]
@@ -87,7 +87,7 @@ def _add_distances(left, left_profile, right, right_profile, weights, i0, j0, ou
                     out[i, j] += value if value == value else against_gap  # NaN is a gap on the right
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_tables(left, right, tables, starts, sizes, i0, j0, out):
     columns = out.shape[1]
     for i in range(out.shape[0]):

@@ -14,11 +14,11 @@ the cosines of the angles between two subspaces.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import ARITHMETIC, factor
+from gapkernel.compute.linalg.elimination import factor
 from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.shared import add_distances
@@ -65,7 +65,7 @@ def _frames(rows, gamma, log_det) -> Frames:
     return frames
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _fill_frames(roots, gamma, frames):
     """Y = (2 gamma)^1/2 G^-1 F' for each pattern, F the next of the flattened roots."""
     d = frames.rows.shape[1]
@@ -85,7 +85,7 @@ def _fill_frames(roots, gamma, frames):
             frames.rows[begin:end, column] = root[column]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def _mapped_tile(left, right, here, there, i0, i1, j0, j1, diagonal, lanes, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1; with ``diagonal`` from j = i on at least.
 

@@ -9,16 +9,16 @@ With A = I + 2 gamma Sigma for each law and delta the difference of the means, t
 """
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.bits import count_ones, lowest_bit
-from gapkernel.compute.linalg.elimination import ARITHMETIC, add_solved, eliminate, factor
+from gapkernel.compute.linalg.elimination import add_solved, eliminate, factor
 
 SMALL = 6
 """Number of common gaps up to which the intersection form is always taken: there is little work to save."""
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def gap_products(side, other, i, first, last, delta, products, quadratic):
     """For row i of ``side`` against rows first..last of ``other``, on the gaps of row i only: ``delta``, the difference
     of the means, ``products`` = A_i^-1 delta and ``quadratic`` += delta' A_i^-1 delta."""
@@ -50,7 +50,7 @@ def gap_products(side, other, i, first, last, delta, products, quadratic):
             quadratic[j] += delta[r, j] * products[r, j]
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def observed_distance(left, right, i, first, last, squared):
     """Add the squared distance over the columns observed in both rows."""
     means_left, means_right, observed_left, observed = left.means, right.means, left.observed, right.observed
@@ -63,7 +63,7 @@ def observed_distance(left, right, i, first, last, squared):
             squared[j] += observed[column, first + j] * delta * delta
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def sort_pairs(left, right, i0, i1, j0, j1, diagonal, unions, pairs, size):
     """List the pairs (i, j) that need a factor, sorted by form and size; returns (intersection, all) counts.
 
@@ -105,7 +105,7 @@ def sort_pairs(left, right, i0, i1, j0, j1, diagonal, unions, pairs, size):
     return n_intersection, n_all
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _common_gaps(words_left, words_right, p, q, lane, columns, place_left, place_right):
     """List the columns missing under both patterns and their places among the gaps of each; returns how many."""
     both = before_left = before_right = 0
@@ -124,7 +124,7 @@ def _common_gaps(words_left, words_right, p, q, lane, columns, place_left, place
     return both
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def gather_intersections(left, right, i0, j0, pairs, left_products, right_products, size, places, blocks, vectors):
     """Copy what each pair needs on the columns missing in both its rows into its lane.
 
@@ -170,7 +170,7 @@ def gather_intersections(left, right, i0, j0, pairs, left_products, right_produc
             _pad(blocks, vectors, found[lane], size, lane)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _pad(blocks, vectors, begin, size, lane):
     """Complete a lane's system with the identity, from row ``begin`` on."""
     for r in range(begin, size):
@@ -182,7 +182,7 @@ def _pad(blocks, vectors, begin, size, lane):
             blocks[k, r, r, lane] = 1.0
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _solve_intersections(size, blocks, vectors, value, log_det):
     """The intersection identity in each lane, with P the common block of A^-1 and t = A^-1 delta on it:
 
@@ -231,7 +231,7 @@ def _solve_intersections(size, blocks, vectors, value, log_det):
         value[lane] += extra[lane]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _add_covariance(side, p, factor, place, lane, matrix):
     begin, size, block = side.gap_start[p], side.gap_start[p + 1] - side.gap_start[p], side.block_start[p]
     gaps, covariance = side.gaps, side.covariance
@@ -241,7 +241,7 @@ def _add_covariance(side, p, factor, place, lane, matrix):
             matrix[row, place[gaps[begin + s]], lane] += factor * covariance[block + r * size + s]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
     """Write A_i + A_j - I on the columns missing in either row, and delta there, into each lane."""
     pattern_left, pattern_right, at_left, at_right = left.pattern, right.pattern, left.position, right.position
@@ -269,7 +269,7 @@ def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
             matrix[r, r, lane] = 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1, each with a pattern of its own.
 

@@ -15,13 +15,13 @@ missing in both rows are cheaper on the columns missing in either: M is inverted
 """
 
 import numpy as np
-from numba import njit
 
-from gapkernel.compute.linalg.elimination import ARITHMETIC, sweep
+from gapkernel.compute.compiled import compiled, inner
+from gapkernel.compute.linalg.elimination import sweep
 from gapkernel.compute.pairs.scattered import gap_products, gather_intersections, gather_unions, sort_pairs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratch, total):
     """Add the sums over rows i0..i1 against j0..j1, on the columns missing in either row, to ``total``.
 
@@ -70,7 +70,7 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
         _add_row(side, j0 + j, gamma, weight[:, j].copy(), away_right[j], rows_right[j], total)
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _solve(size, blocks, vectors):
     """From P_i, P_j (blocks) and delta, t_i, t_j (vectors) in each lane: Y and Y' into blocks 3 and 4; u, the diagonal
     of M^-1, v and w into vectors 1 to 4."""
@@ -117,7 +117,7 @@ def _solve(size, blocks, vectors):
                 t_right[r, lane] += p_left[r, s, lane] * (inverse[s, r, lane] - y_left[s, r, lane])
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def _invert(matrix, size):
     """Gauss-Jordan without pivoting, for matrices whose symmetric part is positive definite, in each lane."""
     lanes = matrix.shape[2]
@@ -142,7 +142,7 @@ def _invert(matrix, size):
                     matrix[r, s, lane] -= factor[lane] * matrix[k, s, lane]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@inner(reorder=True)
 def _add_row(side, i, gamma, weight, z, collected, total):
     """Add (P R P)_kk + (1 - P_kk) sum_j weight_j to each gap k of row i, where R is ``collected`` +
     2 gamma sum_j weight_j z_j z_j'."""
@@ -173,7 +173,7 @@ def _add_row(side, i, gamma, weight, z, collected, total):
         total[side.gaps[begin + k]] += value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _union_sums(side, i0, j0, pairs, size, gamma, lanes, weight, total):
     """Add the sums of pairs whose M is inverted on the columns missing in either row, and set their weights to 0."""
     if pairs.shape[0] == 0:

@@ -1,13 +1,12 @@
 """The expected RBF kernel for two patterns that many rows share: one factor serves every row pair."""
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import ARITHMETIC
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _union_factor(left, right, p, q, gamma):
     """Columns missing under either pattern, the Cholesky factor of I + 2 gamma S on them, its log determinant."""
     d = left.position.shape[1]
@@ -32,7 +31,7 @@ def _union_factor(left, right, p, q, gamma):
     return union[:size], factor, log_det
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner()
 def _whitened(side, first, last, union, factor):
     """Means of rows first..last with the union columns replaced by L^-1 times them, one row per column."""
     means = side.means[:, first:last].copy()
@@ -46,7 +45,7 @@ def _whitened(side, first, last, union, factor):
     return means
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@inner()
 def add_distances(left, right, squared):
     """Add the squared distances between the columns of ``left`` (d, n) and of ``right`` (d, m)."""
     for i in range(left.shape[1]):
@@ -56,7 +55,7 @@ def add_distances(left, right, squared):
                 squared[i, j] += (mean - right[column, j]) ** 2
 
 
-@njit(cache=True, nogil=True, fastmath=ARITHMETIC, error_model="numpy")
+@compiled()
 def shared_tile(left, right, i0, i1, j0, j1, gamma, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another (6(a))."""
     union, factor, common_log_det = _union_factor(left, right, left.pattern[i0], right.pattern[j0], gamma)

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from gapkernel.compute.compiled import compiled
 from gapkernel.compute.linalg.bits import pack_words
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 
@@ -28,7 +28,7 @@ class Side(NamedTuple):
     log_det: np.ndarray  # (p,) log |A|
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def inflated_factor(covariance, begin, size, gamma):
     """Cholesky factor and log determinant of I + 2 gamma Sigma for the covariance that starts at ``begin``."""
     factor = np.empty((size, size))
@@ -39,7 +39,7 @@ def inflated_factor(covariance, begin, size, gamma):
     return factor, factor_in_place(factor, size, 0.0)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@compiled(reorder=True)
 def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det):
     """Fill ``inverse`` with (I + 2 gamma Sigma)^-1 and ``log_det`` with log |I + 2 gamma Sigma|."""
     for p in range(log_det.shape[0]):
@@ -58,7 +58,7 @@ def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det)
                 inverse[begin + r * size + s] = inverse[begin + s * size + r] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _log_dets(gap_start, block_start, covariance, gamma, log_det):
     for p in range(log_det.shape[0]):
         log_det[p] = inflated_factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from gapkernel.compute.compiled import compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Partitions:
         return self.shares * np.repeat(per_row, self.counts, axis=0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _partitions(scores, counts, log, shares):
     begin = 0
     for i in range(len(counts)):
