@@ -1,11 +1,15 @@
 """The limits of the engine: who sees them, and for how long."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pytest
 
 import gapkernel as gk
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 
 
@@ -65,3 +69,26 @@ def test_a_task_leaves_no_settings_behind():
     before = gk.get_config()
     assert run_tasks(changing, range(4)) == [5] * 4
     assert gk.get_config() == before
+
+
+def test_a_notebook_without_widgets_shows_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("gapkernel.compute.runtime.progress.find_spec", lambda name: None)
+    assert list(tracked(range(3), 3, "Filling", verbose=True)) == [0, 1, 2]
+    shown = capsys.readouterr().err
+    assert "Filling" in shown
+    assert "100%" in shown
+
+
+def test_compiling_is_told_once_and_what_is_on_disk_is_silent(tmp_path):
+    code = "import numpy as np; from gapkernel.compute.linalg.blocks import scale_blocks as f; one = np.ones(1)"
+    code += (
+        "; f(one, np.array([0, 1]), np.array([0]), one); f(one[::1], np.array([0, 1]), np.array([0]), np.ones(2)[::2])"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    told = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stderr
+        for _ in range(2)
+    ]
+    assert told[0].count("compiling loops") == told[0].count("\n") == 1
+    assert told[1] == ""

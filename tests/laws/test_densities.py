@@ -524,9 +524,9 @@ def test_kernels_that_need_gaussian_laws_refuse_mixtures():
             next(iter(kernel.column_covariances(rows)))
 
 
-@pytest.mark.parametrize(("n", "d", "chosen"), [(30, 8, Gaussian), (40, 64, Gaussian), (40, 65, FactorAnalysis),
-                                                 (649, 65, FactorAnalysis), (650, 65, Gaussian)])  # fmt: skip
-def test_the_automatic_density_follows_its_rule(n, d, chosen):
+@pytest.mark.parametrize(("n", "d", "chosen"), [(30, 8, Gaussian), (368, 76, Gaussian), (60, 400, FactorAnalysis),
+                                                 (3999, 400, FactorAnalysis), (4000, 400, Gaussian)])  # fmt: skip
+def test_the_automatic_density_is_chosen_by_its_cost(n, d, chosen):
     assert type(density_for(n, d)) is chosen
 
 

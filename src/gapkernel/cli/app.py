@@ -162,3 +162,11 @@ def bench(
     from gapkernel.cli.bench import bench
 
     bench(names or [])
+
+
+@app.command()
+def warmup() -> None:
+    """Compile the loops now, for example while an image is built, so that no fit has to wait."""
+    from gapkernel.cli.warmup import warm_up
+
+    warm_up()

@@ -13,8 +13,9 @@ from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.density.marginals import Marginals
 from gapkernel.tables import Schema
 
-MANY_COLUMNS = 64
-"""Columns beyond which a full covariance is expensive: every gap pattern costs their number cubed."""
+EXPENSIVE = 1e9
+"""Operations of one pass of EM beyond which a full covariance is slow: every row may have a gap pattern of its own,
+which costs the number of columns cubed."""
 
 ROWS_PER_COLUMN = 10
 """Rows for each column from which a full covariance is worth its cost."""
@@ -30,8 +31,8 @@ class ComparesLaws(Protocol):
 def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     """The density that ``density="auto"`` means for a table of numbers.
 
-    `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each of them, else one `Gaussian`: with that
-    many columns and that few rows a full covariance is mostly noise, and it makes every kernel slow.
+    One `Gaussian`, unless a pass of its EM over ``n_rows`` gap patterns would take more than 1e9 operations and there
+    are fewer than 10 rows for each column. Then a full covariance is slow and mostly noise, and it is `FactorAnalysis`.
 
     Parameters
     ----------
@@ -46,10 +47,10 @@ def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     Examples
     --------
     >>> from gapkernel.density import density_for
-    >>> density_for(500, 20), density_for(200, 100)
+    >>> density_for(500, 20), density_for(200, 300)
     (Gaussian(), FactorAnalysis())
     """
-    wide = n_columns > MANY_COLUMNS and n_rows < ROWS_PER_COLUMN * n_columns
+    wide = n_rows * n_columns**3 > EXPENSIVE and n_rows < ROWS_PER_COLUMN * n_columns
     return FactorAnalysis() if wide else Gaussian()
 
 

@@ -34,12 +34,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
         `Karma`.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or Density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
         others one `Gaussian`, fitted by EM, or `JointGaussian` with categories in the table, or `FactorAnalysis` for
-        more than 64 columns with fewer than 10 rows for each.
+        wide tables on which a full covariance would be slow.
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to, and that landmarks are chosen from. With more, this number is drawn at
         random, without replacement; None is all rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.rows import Moments
+from gapkernel.rows import Moments, Rows
 
 MEDIAN_ROWS = 1000
 """Rows that the median heuristic looks at; beyond, they are drawn with a fixed seed."""
@@ -28,6 +29,7 @@ class DoubleInterval(Interval):
 POSITIVE = DoubleInterval(Real, 1e-100, 1e100, closed="both")
 """Numbers that can be squared and inverted."""
 
+RBF_WIDTH: list[Any] = [POSITIVE, StrOptions({"scale", "median", "auto"})]
 WIDTH: list[Any] = [POSITIVE, StrOptions({"scale"})]
 """What ``gamma`` may be, for `_parameter_constraints`."""
 
@@ -50,6 +52,16 @@ def scale_gamma(moments: Moments | None, metric: np.ndarray | None = None, *, ab
         return gamma_of_spread(moments.variances.sum() + away @ away)
     covariance = moments.covariance - np.diag(moments.covariance.diagonal() - moments.variances)
     return gamma_of_spread(np.sum(np.asarray(metric) * covariance) + away @ metric @ away)
+
+
+def gamma_of_word(word: str, rows: Rows, scale: Callable[[], float]) -> float:
+    """The number that a word for the width of an RBF kernel means for these rows; ``scale`` finds that of "scale".
+
+    "median" is 1 / the median squared distance between the rows' means, and "auto" 1 / n_features, as in scikit-learn.
+    """
+    if word == "auto":
+        return 1.0 / rows.n_features
+    return scale() if word == "scale" else median_gamma(rows.means)
 
 
 def gamma_of_spread(spread: float) -> float:

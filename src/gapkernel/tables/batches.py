@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gapkernel.tables.columns import refuse_lazy
+
 SCANNED_ROWS = 65_536
 """Rows held at once while the types of the columns of a CSV file are found."""
 
@@ -100,6 +102,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         if len(paths) > 1:
             raise ValueError("Give one .npy file, or several Parquet or CSV files.")
         source = np.load(paths[0], mmap_mode="r")
+    refuse_lazy(source)
     if not isinstance(source, np.ndarray) or source.ndim != 2:
         raise ValueError("source must be a path, a list of paths, an array (n_rows, n_columns) or a function.")
     if _is_path(target):
@@ -127,10 +130,11 @@ def _listed(source) -> list[Path]:
         for file in (sorted(f for f in path.iterdir() if f.suffix in READERS) if path.is_dir() else [path])
     ]
     for path in paths:
+        if not path.exists():
+            kind = "file" if path.suffix else "file or folder"
+            raise ValueError(f"There is no {kind} {path}. Paths start at the folder {Path.cwd()}.")
         if path.suffix not in (*READERS, ".npy"):
             raise ValueError(f"{path.name}: only .parquet, .csv and .npy files can be read in batches.")
-        if not path.exists():
-            raise ValueError(f"There is no file {path}.")
     if not paths:
         raise ValueError(f"There is no .parquet or .csv file in {source}.")
     return paths

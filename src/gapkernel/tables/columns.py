@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 
 import narwhals as nw
@@ -11,7 +11,7 @@ import numpy as np
 from gapkernel.tables.table import Schema
 
 CATEGORICAL_DTYPES = (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
-TIMES = (date, datetime, timedelta, np.datetime64, np.timedelta64)
+TIMES = (date, datetime, time, timedelta, np.datetime64, np.timedelta64)
 GAP_TYPES = ("NoneType", "NAType", "NaTType")
 """Types of which every value is a gap, by name: pandas need not be installed."""
 
@@ -37,7 +37,7 @@ class Column:
         """Whether the type of the column, or that of its cells, says that it holds categories."""
         if self.values.dtype.kind in "biuf":
             return False
-        if any(issubclass(t, (str, bool, np.bool_, *TIMES)) for t in _without_gaps(self._types)):
+        if any(issubclass(t, (str, bool, np.bool_)) or _is_time(t) for t in _without_gaps(self._types)):
             return holds_text(set(map(type, self.distinct)), self.label)
         return False
 
@@ -67,18 +67,27 @@ class Column:
     def floats(self) -> np.ndarray:
         """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
         values = self.values
+        if values.dtype.kind in "mM" or (values.dtype == object and any(map(_is_time, _without_gaps(self._types)))):
+            raise ValueError(_dates(self.label))  # some of them would pass for numbers
         if values.dtype == object and len(_without_gaps(self._types)) < len(self._types):
             values = np.where(self.gaps(), np.nan, values)
         try:
             return values.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(
+                f"Column {self.label} of X holds a whole number that is too large for a float. Divide the column by a "
+                f"power of ten, take its logarithm, or leave it out."
+            ) from error
         except ValueError as error:
             raise ValueError(
                 f"Column {self.label} of X holds values that are not numbers. Encode it as numbers, declare it in "
                 f"categorical_features if the estimator has that parameter, or leave the column out."
             ) from error
-        except TypeError:
-            holds_text(_without_gaps(self._types), self.label)  # the error for dates says more
-            raise
+        except TypeError as error:
+            kinds = ", ".join(sorted(t.__name__ for t in _without_gaps(self._types)))
+            raise TypeError(
+                f"Column {self.label} of X holds objects that are not numbers ({kinds}): {error}"
+            ) from error
 
     def levels(self) -> tuple:
         """The levels that occur, sorted; those of an ordered type as the type lists them."""
@@ -151,6 +160,7 @@ class Columns:
         self.frame: nw.DataFrame | None = None
         self.array = np.empty((0, 0))
         self.names: tuple[str, ...] | None = None
+        refuse_lazy(X)
         if nw.dependencies.is_into_dataframe(X):
             self.frame = eager_frame(X)
             self.names = tuple(map(str, self.frame.columns))
@@ -231,7 +241,7 @@ class Columns:
 
 def holds_text(types: set[type], label: str) -> bool:
     """True for a column of text or booleans, False for numbers; dates and a mixture of kinds are errors."""
-    if any(issubclass(t, TIMES) for t in types):
+    if any(map(_is_time, types)):
         raise ValueError(_dates(label))
     kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, bool | np.bool_) else "number" for t in types}
     if len(kinds) > 1:
@@ -244,6 +254,10 @@ def holds_text(types: set[type], label: str) -> bool:
 
 def _without_gaps(types: set[type]) -> set[type]:
     return {t for t in types if t.__name__ not in GAP_TYPES}
+
+
+def _is_time(kind: type) -> bool:
+    return issubclass(kind, TIMES) or kind.__name__ == "Period"
 
 
 def _dates(label: str) -> str:
@@ -280,6 +294,15 @@ def eager_frame(X) -> nw.DataFrame:
         raise ValueError(
             f"There is more than one column named {repeated!r}. Give each column a name of its own."
         ) from error
+
+
+def refuse_lazy(X) -> None:
+    """An error for a polars LazyFrame, which holds no rows."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise ValueError(
+            "A polars LazyFrame holds no rows yet: call its collect(). For a table that does not fit in memory, give "
+            "its files to gapkernel.batches."
+        )
 
 
 def _number(value):

@@ -31,7 +31,7 @@ class AnswersInParts:
             verb = vars(cls).get(name)
             if isinstance(verb, _AvailableIfDescriptor):
                 verb.fn = _in_parts(verb.fn)
-            elif verb is not None:
+            elif callable(verb):
                 setattr(cls, name, _in_parts(verb))
 
 

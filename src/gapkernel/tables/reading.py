@@ -100,11 +100,17 @@ def read_weight(sample_weight, table) -> np.ndarray | None:
     if sample_weight is None:
         return None
     try:
-        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(sample_weight, table, dtype=np.float64)
     except OverflowError as error:
         raise ValueError(
             "sample_weight holds an integer that is too large: divide the weights by their mean."
         ) from error
+    if (weight < 0).any():
+        row = int(np.argmax(weight < 0))
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: {weight[row]:g} for row {row}. A weight is how much a "
+            f"row counts; 0 leaves it out."
+        )
     total = weight.sum()
     if total > LARGEST_WEIGHT or 0 < total < 1 / LARGEST_WEIGHT:
         raise ValueError(f"sample_weight sums to {total:.2g}, too extreme to square: divide the weights by their mean.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TypeVar
 
 from gapkernel.compute.runtime.config import get_config
@@ -15,11 +16,10 @@ def tracked(items: Iterable[Item], total: int | None, what: str, verbose: bool |
     """Pass ``items`` on, with a bar of how many of ``total`` are done if ``verbose`` or the configuration says so."""
     if not (verbose or get_config().progress):
         return items
-    from rich.console import Console  # they take long to import
-    from rich.markup import escape
+    from rich.markup import escape  # they take long to import
     from rich.progress import track
 
-    return track(items, description=escape(what), total=total, transient=True, console=Console(stderr=True))
+    return track(items, description=escape(what), total=total, transient=True, console=_console())
 
 
 @contextmanager
@@ -28,8 +28,17 @@ def watched(what: str, verbose) -> Iterator[Callable[[int, float], None]]:
     if not (verbose or get_config().progress):
         yield lambda iteration, objective: None
         return
-    from rich.console import Console
     from rich.status import Status
 
-    with Status(what, console=Console(stderr=True)) as status:
+    with Status(what, console=_console()) as status:
         yield lambda iteration, objective: status.update(f"{what}: iteration {iteration}, objective {objective:.6g}")
+
+
+def _console():
+    """Where progress is shown: stderr, which in a notebook without ipywidgets takes the codes of a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_jupyter and find_spec("ipywidgets") is None:
+        return Console(stderr=True, force_jupyter=False, force_terminal=True, force_interactive=True)
+    return console

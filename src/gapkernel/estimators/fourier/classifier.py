@@ -42,12 +42,12 @@ class FourierClassifier(OneAgainstRest, FourierModel):
         Penalty: sum of losses + ``alpha |coefficients|^2 / 2``. It is 1 / C of `SVC`.
     kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or Density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits the table: one `Gaussian`, fitted by EM;
-        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
-        for each.
+        `JointGaussian` with categories in the table; `FactorAnalysis` for wide tables on which a full covariance would
+        be slow.
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to. With more, this number is drawn at random, without replacement; None
         is all rows.

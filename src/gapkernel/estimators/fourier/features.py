@@ -32,12 +32,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     kernel : {"genrbf", "rbf"} or GenRBF or ExpectedRBF, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`. For "rbf" the features of a row give E k(x, x') for an
         independent copy with itself: its norm is below 1.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or Density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits the table: one `Gaussian`, fitted by EM;
-        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
-        for each.
+        `JointGaussian` with categories in the table; `FactorAnalysis` for wide tables on which a full covariance would
+        be slow.
     density_samples : int or None, default=100_000
         Most rows that the density is fitted to. With more, this number is drawn at random, without replacement; None
         is all rows.

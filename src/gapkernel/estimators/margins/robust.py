@@ -56,12 +56,12 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     kernel : {"rbf", "genrbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
         "rbf" is `ExpectedRBF`, "genrbf" `GenRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
         `Karma`. Covariances "variance" and "full" need a kernel with known variances ("rbf", "genrbf", "linear").
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or Density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits kernel and table: one `Gaussian`, fitted by EM;
-        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
-        for each; `Marginals` for "ehk".
+        `JointGaussian` with categories in the table; `FactorAnalysis` for wide tables on which a full covariance would
+        be slow; `Marginals` for "ehk".
     tau : float or array-like of shape (n_samples,), default=None
         Standard deviations of room, from 0 up. None is 1, unless ``kappa`` is given.
     kappa : float or array-like of shape (n_samples,), default=None

@@ -82,8 +82,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
     density : "auto" or Density, default="auto"
         Where the laws of the gaps come from; it must give Gaussian laws. "auto" is one `Gaussian`, fitted by EM;
-        `JointGaussian` with categories in the table; `FactorAnalysis` for more than 64 columns with fewer than 10 rows
-        for each.
+        `JointGaussian` with categories in the table; `FactorAnalysis` for wide tables on which a full covariance would
+        be slow.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap. A category shares one length scale among its

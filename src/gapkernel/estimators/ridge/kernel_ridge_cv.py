@@ -34,8 +34,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from, fitted anew to the training rows of each split. "auto" is what suits
         kernel and table: `Marginals` for "ehk"; for the others one `Gaussian`, fitted by EM, or a `JointGaussian` over
-        numbers and codes with categories in the table, or `FactorAnalysis` for more than 64 columns with fewer than 10
-        rows for each.
+        numbers and codes with categories in the table, or `FactorAnalysis` for wide tables on which a full covariance
+        would be slow.
     cv : int, splitter or iterable of splits, default=None
         Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five folds.
     scoring : str or callable, default=None

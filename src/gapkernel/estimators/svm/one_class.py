@@ -27,12 +27,12 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
         others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
-        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
+        or `FactorAnalysis` for wide tables on which a full covariance would be slow. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
@@ -66,6 +66,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (1, n_features)
+        The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int
         0 if libsvm converged, 1 if it stopped at ``max_iter``.
     n_iter_ : int

@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.calibration import MachineIntervals
+from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers import libsvm
 
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
@@ -29,6 +31,14 @@ class SupportVectorMachine(KernelMachine):
     max_iter: int = libsvm.MOST_ITERATIONS
 
     _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weight of each column, (n_outputs, n_features), for kernel="linear"."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, ExpectedLinear):
+            raise AttributeError(f"coef_ exists for kernel='linear' only, not for {self.kernel_!r}.")
+        return self._weights.T @ self.rows_.means  # f(x) = sum_i a_i m_i'x + b
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
@@ -54,12 +64,12 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
         others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
-        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
+        or `FactorAnalysis` for wide tables on which a full covariance would be slow. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
@@ -101,6 +111,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (n_classes - 1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (n_class_pairs,)
+    coef_ : ndarray of shape (n_class_pairs, n_features)
+        The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int
         0 if libsvm converged, 1 if it stopped at ``max_iter``.
     n_iter_ : ndarray of shape (n_class_pairs,)
@@ -146,6 +158,14 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         super()._check_held()
         if "classes_" in self.__dict__ and len(self._intercept) != comb(len(self.classes_), 2):
             raise ValueError("The coefficients do not go with the classes.")
+
+    @property
+    def predict_proba(self):
+        """None: an error says which estimators have probabilities."""
+        raise AttributeError(
+            "SVC has no predict_proba: libsvm's probabilities contradict its classes. Use gapkernel.GapClassifier, "
+            "gapkernel.GaussianProcessClassifier or sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
+        )
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary.
@@ -234,12 +254,12 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`.
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from. "auto" is what suits kernel and table: `Marginals` for "ehk"; for the
         others one `Gaussian`, fitted by EM, or a `JointGaussian` over numbers and codes with categories in the table,
-        or `FactorAnalysis` for more than 64 columns with fewer than 10 rows for each. ``density_`` is what was chosen.
+        or `FactorAnalysis` for wide tables on which a full covariance would be slow. ``density_`` is what was chosen.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
@@ -275,6 +295,8 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (1, n_features)
+        The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int
         0 if libsvm converged, 1 if it stopped at ``max_iter``.
     n_iter_ : int

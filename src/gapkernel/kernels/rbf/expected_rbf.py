@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
@@ -17,7 +16,7 @@ from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
 from gapkernel.kernels.kinds import GAUSSIAN, MIXTURES, NoClosedForm
 from gapkernel.kernels.rbf.engines import expected_rbf, log_norm
-from gapkernel.kernels.width import POSITIVE, median_gamma, scale_gamma, unresolved
+from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
 
 
@@ -32,7 +31,7 @@ class ExpectedRBF(Kernel):
 
     Parameters
     ----------
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, from the density:
         1 / (n_features * variance of the data), as in scikit-learn. "median" is 1 / the median squared distance
         between the rows' means.
@@ -51,7 +50,7 @@ class ExpectedRBF(Kernel):
 
     kinds = MIXTURES
     is_expectation = True
-    _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE, StrOptions({"scale", "median"})]}
+    _parameter_constraints: ClassVar[dict] = {"gamma": RBF_WIDTH}
 
     def __init__(self, gamma="scale") -> None:
         self.gamma = gamma
@@ -90,7 +89,7 @@ class ExpectedRBF(Kernel):
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if isinstance(self.gamma, str):
-            self.gamma = scale_gamma(moments) if self.gamma == "scale" else median_gamma(rows.means)
+            self.gamma = gamma_of_word(self.gamma, rows, lambda: scale_gamma(moments))
 
     def _diag(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))  # k(x, x) = 1, whatever x
@@ -152,7 +151,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
 
     Parameters
     ----------
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, "median" 1 / the median
         squared distance between the rows' means.
 

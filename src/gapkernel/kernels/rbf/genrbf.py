@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.kernels.rbf.engines import log_norm
 from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
-from gapkernel.kernels.width import median_gamma, scale_gamma, unresolved
+from gapkernel.kernels.width import gamma_of_word, scale_gamma, unresolved
 from gapkernel.rows import Moments, Rows
 
 
@@ -25,7 +25,7 @@ class GenRBF(ExpectedRBF):
 
     Parameters
     ----------
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, measured in the metric:
         1 / (n_features * variance of the data) without one, as in scikit-learn, and 1 / n_features for "mahalanobis"
         (less if the covariance is singular). "median" is 1 / the median squared distance between the rows' means.
@@ -70,10 +70,7 @@ class GenRBF(ExpectedRBF):
         mapped = self._in_metric(rows)
         if isinstance(self.gamma, str):
             metric = None if self.metric is None else np.asarray(self.metric)
-            word_is_scale = self.gamma == "scale"
-            self.gamma = (
-                scale_gamma(moments, metric, about_means=whiten) if word_is_scale else median_gamma(mapped.means)
-            )
+            self.gamma = gamma_of_word(self.gamma, mapped, lambda: scale_gamma(moments, metric, about_means=whiten))
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))

@@ -1,0 +1,55 @@
+"""What code written for scikit-learn's kernel machines asks for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import svm
+from sklearn.datasets import load_iris
+
+import gapkernel as gk
+
+X, CLASSES = load_iris(return_X_y=True)
+VALUES = X[:, 3]
+PAIRS = {
+    "SVC": (gk.SVC, svm.SVC, CLASSES),
+    "two classes": (gk.SVC, svm.SVC, CLASSES > 0),
+    "SVR": (gk.SVR, svm.SVR, VALUES),
+    "OneClassSVM": (gk.OneClassSVM, svm.OneClassSVM, None),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_linear_kernel_has_the_weights_of_scikit_learn(name):
+    ours, theirs, y = PAIRS[name]
+    mine, other = ours(kernel="linear").fit(X, y), theirs(kernel="linear").fit(X, y)
+    assert_allclose(mine.coef_, other.coef_, atol=1e-6)
+    assert_allclose(mine.n_support_, other.n_support_)
+
+
+def test_the_weights_of_a_linear_kernel_predict_rows_with_gaps():
+    gappy = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    model = gk.SVR(kernel="linear").fit(gappy, VALUES)
+    means = model.density_.condition(gappy).means
+    assert_allclose(model.predict(gappy), means @ model.coef_[0] + model.intercept_, atol=1e-10)
+    with pytest.raises(AttributeError, match="coef_ exists for kernel='linear' only"):
+        gk.SVR().fit(gappy, VALUES).coef_  # noqa: B018
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "genrbf"])
+def test_the_automatic_width_is_that_of_scikit_learn(kernel):
+    ours, theirs = gk.SVC(kernel=kernel, gamma="auto").fit(X, CLASSES), svm.SVC(gamma="auto").fit(X, CLASSES)
+    assert ours.kernel_.gamma == 1 / X.shape[1]
+    assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+
+
+def test_a_classifier_without_probabilities_names_those_that_have_them():
+    assert not hasattr(gk.SVC(), "predict_proba")
+    with pytest.raises(AttributeError, match=r"GapClassifier.*CalibratedClassifierCV"):
+        gk.SVC().fit(X, CLASSES).predict_proba(X)
+
+
+def test_a_negative_weight_is_named():
+    weight = np.ones(len(X))
+    weight[7] = -2
+    with pytest.raises(ValueError, match=r"`sample_weight`: -2 for row 7\. .* 0 leaves it out"):
+        gk.SVC().fit(X, CLASSES, weight)
