@@ -348,7 +348,7 @@ def test_describe_counts_the_gaps(folder, capsys):
 def test_the_module_is_the_command():
     done = subprocess.run([sys.executable, "-m", "gapkernel"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    for name in ("describe", "compare", "fit", "predict", "reproduce", "bench"):
+    for name in ("describe", "compare", "fit", "predict", "reproduce", "bench", "warmup"):
         assert f"\n  {name} " in done.stdout
 
 

@@ -51,7 +51,7 @@ def test_words_must_be_resolved_first():
         GenRBF(1.0, "mahalanobis").gram(rows)
 
 
-@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, None, "auto", [1.0]])
+@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, None, "automatic", [1.0]])
 def test_a_gamma_that_is_no_positive_number_is_refused(gamma):
     density, _, rows = random_laws(0, 4, 3, 0.3)
     with pytest.raises(ValueError, match="gamma"):
