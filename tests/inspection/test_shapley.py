@@ -98,9 +98,7 @@ def test_values_sum_to_the_answer_less_the_base_value(name, data):
     result = shapley(model, rows)
     assert result.exact is exact
     answers = getattr(model, result.method)(rows)
-    answers = answers[0] if isinstance(answers, tuple) else answers
     base = getattr(model, result.method)(np.full((1, 4), np.nan))
-    base = base[0] if isinstance(base, tuple) else base
     if answers.ndim > 1:  # the second of two classes, the largest of several
         which = answers.argmax(axis=1) if kind == "three" else [1] * 4
         base, answers = base[0, which], answers[np.arange(4), which]

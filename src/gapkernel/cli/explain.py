@@ -21,6 +21,10 @@ from gapkernel.tables.input_errors import InputError
 WIDTH = 20
 """Of the longest bar, in characters."""
 
+MOST_CELLS, N_ORDERS = 8, 32
+"""Observed cells up to which all coalitions are tried, and orders that are drawn beyond: probabilities of a process
+among the members take their time, and nobody waits minutes for a table in the terminal."""
+
 
 def explain(
     model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False, console=None
@@ -42,6 +46,8 @@ def explain(
         console.print(_pushes(pushed))
     if not pushed.exact:
         say(console, ("Values are what the model itself makes of fewer cells.", "dim"))
+    if np.nanmax(pushed.standard_error, initial=0.0) > 0:
+        say(console, ("Orders of the cells were drawn at random; ± is the standard error.", "dim"))
     missing = [name for name in X if X[name].isna()[0]]
     if not missing:
         say(console, "\nNothing is missing in the row.")
@@ -56,10 +62,11 @@ def explain(
 def _pushed(saved: dict, X: pd.DataFrame) -> ShapleyValues:
     """The values of the cells: of the probability of the predicted class, or of the predicted number."""
     model = saved["model"]
+    options = {"max_exact": MOST_CELLS, "n_permutations": N_ORDERS, "random_state": 0}
     if saved["task"] != "classification":
-        return shapley(model, X, random_state=0)
+        return shapley(model, X, **options)
     label = model.classes_[model.predict_proba(X)[0].argmax()]
-    return shapley(model, X, response_method="predict_proba", target=label, random_state=0)
+    return shapley(model, X, response_method="predict_proba", target=label, **options)
 
 
 def _headline(saved: dict, X: pd.DataFrame, pushed: ShapleyValues, row: int, data: Path) -> list:

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.tables import Table, read_table, take_rows, with_gaps
 
-EXPLAINED = ("decision_function", "latent_mean_and_variance", "predict_proba")
+EXPLAINED = ("decision_function", "latent_mean", "predict_proba")
 """What is explained of a classifier, the first that it has."""
 
-AVERAGES = ("predict", "decision_function", "latent_mean_and_variance")
+AVERAGES = ("predict", "decision_function", "latent_mean")
 """The answers that may be averages over the law of a row; probabilities and variances never are."""
 
 ROWS_AT_ONCE = 2**14
@@ -86,7 +86,6 @@ class Answers:
             found = self.model.predict(seen, return_std=True)[1] ** 2
         else:
             found = getattr(self.model, self.method)(seen)
-            found = found[0] if self.method == "latent_mean_and_variance" else found
         return np.asarray(found).reshape(len(rows), -1)
 
     def chosen(self, target) -> Chosen:

@@ -72,7 +72,7 @@ class ShapleyValues:
 
     def title(self, row: int | None = None) -> str:
         """What is explained, of one row or of all, as text."""
-        words = {"predict": "prediction", "predict_proba": "probability", "latent_mean_and_variance": "latent mean"}
+        words = {"predict": "prediction", "predict_proba": "probability", "latent_mean": "latent mean"}
         said = words.get(self.method, self.method.replace("decision_function", "decision value"))
         outputs = np.unique(self.outputs) if row is None else self.outputs[[row]]
         return f"{said} of {outputs[0]}" if self.of_classes and len(outputs) == 1 else said
@@ -129,7 +129,7 @@ def shapley(
     model : fitted estimator
         Of this package, or any other that takes gaps.
     X : array-like or frame of shape (n_samples, n_features)
-    response_method : {"auto", "predict", "decision_function", "latent_mean_and_variance", "predict_proba", "variance"}
+    response_method : {"auto", "predict", "decision_function", "latent_mean", "predict_proba", "variance"}
         What is explained. "auto" is `predict` of a regressor, and of a classifier the first of decision values, latent
         means and probabilities that it has. "variance" is that of a regressor whose `predict` has ``return_std``:
         which cells bought certainty.
