@@ -11,6 +11,7 @@ from strategies import punch
 import gapkernel as gk
 from gapkernel.estimators.calibration import MaskCalibration
 from gapkernel.estimators.calibration.sets import adaptive_scores
+from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 from gapkernel.tables import Schema, Table
 
@@ -254,3 +255,35 @@ def test_other_words_are_refused():
     X, y = problem(0, 30)
     with pytest.raises(ValueError, match="conformal"):
         gk.KernelRidge(conformal="masks").fit(X, y)
+
+
+# --- what looks at coverage -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", [gk.KernelRidge(alpha=0.1), gk.GaussianProcessClassifier(optimizer=None)])
+def test_coverage_by_mask_adds_up_to_coverage_by_count(machine):
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = problem(0, 300, 0.2)
+    y = np.where(y > 0, "high", "low") if isinstance(machine, gk.GaussianProcessClassifier) else y
+    model = clone(machine).set_params(conformal="mask").fit(X[:100], y[:100])
+    by_mask, by_count = (coverage(model, X[100:], y[100:], by=by) for by in ("mask", "count"))
+    assert_array_equal(np.unique(by_mask.masks, axis=0).shape, by_mask.masks.shape)
+    assert_array_equal(by_mask.masks.sum(axis=1), by_mask.missing)
+    assert np.all(np.diff(by_mask.missing) >= 0)
+    for k, count in enumerate(by_count.missing):
+        own = by_mask.missing == count
+        assert by_mask.n_rows[own].sum() == by_count.n_rows[k]
+        for name in ("covered", "width"):
+            mean = np.average(getattr(by_mask, name)[own], weights=by_mask.n_rows[own])
+            assert_allclose(mean, getattr(by_count, name)[k])
+    display = gk.plots.CoverageDisplay.from_estimator(model, X[100:], y[100:], by="mask", least_rows=5)
+    assert len(display.ax_.containers[0].lines[0].get_xdata()) == np.sum(by_mask.n_rows >= 5)
+    with pytest.raises(ValueError, match="by must be 'count' or 'mask'"):
+        coverage(model, X, y, by="pattern")
+
+
+def test_coverage_of_sets_refuses_unknown_classes():
+    X, y = problem(0, 60)
+    model = gk.GaussianProcessClassifier(optimizer=None).fit(X, y > 0)
+    with pytest.raises(ValueError, match="y holds 2, which is no class"):
+        coverage(model, X, np.full(60, 2))

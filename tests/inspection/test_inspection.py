@@ -14,7 +14,7 @@ from strategies import punch
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
 from gapkernel.inspection import coverage, value_of_information
-from gapkernel.inspection.coverage import gap_counts
+from gapkernel.inspection.coverage import gaps_of
 
 
 def problem(seed, n, rate, noise=lambda random, n: 0.2 * random.standard_normal(n)):
@@ -119,9 +119,9 @@ def test_coverage_takes_what_scikit_learn_has():
 def test_gaps_are_counted_in_any_table():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     mixed = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["x", None, None]})
-    assert_array_equal(gap_counts(mixed), [0, 2, 1])
-    assert_array_equal(gap_counts(pl.from_pandas(mixed)), [0, 2, 1])
-    assert_array_equal(gap_counts([[1.0, None], [2.0, 3.0]]), [1, 0])
+    assert_array_equal(gaps_of(mixed).sum(axis=1), [0, 2, 1])
+    assert_array_equal(gaps_of(pl.from_pandas(mixed)).sum(axis=1), [0, 2, 1])
+    assert_array_equal(gaps_of([[1.0, None], [2.0, 3.0]]).sum(axis=1), [1, 0])
 
 
 # --- the value of a measurement -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Do intervals cover as often as they promise, even for rows with many gaps?"""
+"""Do intervals and sets cover as often as they promise, even for rows with many gaps, whatever is missing?"""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from gapkernel.tables import read_table
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Coverage of intervals by number of missing cells.
+    """Coverage of intervals or sets by number of missing cells, or by mask.
 
     Attributes
     ----------
     coverage : float
-        The probability that the intervals promise.
-    missing : ndarray of shape (n_counts,)
-        The numbers of missing cells that occur, in rising order.
-    n_rows : ndarray of shape (n_counts,)
-        How many rows miss that many cells.
-    covered : ndarray of shape (n_counts,)
-        Share of these rows whose target lies in its interval.
-    width : ndarray of shape (n_counts,)
-        Mean width of their intervals.
+        The probability that the intervals or sets promise.
+    missing : ndarray of shape (n_groups,)
+        The number of missing cells of each group of rows, in rising order.
+    n_rows : ndarray of shape (n_groups,)
+        How many rows there are in it.
+    covered : ndarray of shape (n_groups,)
+        Share of these rows whose target lies in its interval or set.
+    width : ndarray of shape (n_groups,)
+        Mean width of their intervals, or mean number of classes in their sets.
+    masks : ndarray of shape (n_groups, n_features), bool, or None
+        With ``by="mask"``, the gaps that the rows of a group share.
     """
 
     coverage: float
@@ -37,6 +39,7 @@ class Coverage:
     n_rows: np.ndarray
     covered: np.ndarray
     width: np.ndarray
+    masks: np.ndarray | None = None
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -44,7 +47,7 @@ class Coverage:
         return np.sqrt(self.coverage * (1.0 - self.coverage) / self.n_rows)
 
     def confidence(self, coverage: float = 0.95) -> np.ndarray:
-        """Wilson's confidence intervals of the shares, (n_counts, 2)."""
+        """Wilson's confidence intervals of the shares, (n_groups, 2)."""
         hits = np.rint(self.covered * self.n_rows).astype(int)
         tests = [binomtest(hit, int(n)) for hit, n in zip(hits, self.n_rows, strict=True)]
         return np.array([test.proportion_ci(coverage, method="wilson") for test in tests])
@@ -55,18 +58,22 @@ class Coverage:
         return float(np.average(self.covered, weights=self.n_rows))
 
 
-def coverage(estimator, X, y, coverage=0.9) -> Coverage:
-    """Coverage of a regressor's intervals by number of missing cells.
+def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
+    """Coverage of a regressor's intervals, or a classifier's sets, by number of missing cells or by mask.
 
     Parameters
     ----------
-    estimator : fitted regressor
-        With ``predict_interval(X, coverage)``, or else ``predict(X, return_std=True)``, whose intervals are normal.
+    estimator : fitted regressor or classifier
+        With ``predict_interval(X, coverage)`` or ``predict_set(X, coverage)``, or else ``predict(X, return_std=True)``,
+        whose intervals are normal.
     X : array-like or frame of shape (n_samples, n_features)
         New rows, not those of the fit.
     y : array-like of shape (n_samples,)
     coverage : float, default=0.9
-        The probability that the intervals promise.
+        The probability that the intervals or sets promise.
+    by : {"count", "mask"}, default="count"
+        Which rows are taken together: those that miss as many cells, or those that miss the same ones. Masks are sorted
+        by their number of gaps, those with the most rows first.
 
     Returns
     -------
@@ -89,15 +96,35 @@ def coverage(estimator, X, y, coverage=0.9) -> Coverage:
     True
     """
     coverage = checked_coverage(coverage)
+    if by not in ("count", "mask"):
+        raise ValueError(f"by must be 'count' or 'mask', got {by!r}.")
+    masks = gaps_of(X, estimator)
+    check_consistent_length(masks, y)
+    inside, width = _answers(estimator, X, y, coverage)
+    groups, group, n_rows = np.unique(
+        masks if by == "mask" else masks.sum(axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    covered, mean_width = (np.bincount(group, values) / n_rows for values in (inside, width))
+    if by == "count":
+        return Coverage(coverage, groups, n_rows, covered, mean_width)
+    missing = groups.sum(axis=1)
+    order = np.lexsort((-n_rows, missing))
+    return Coverage(coverage, *(part[order] for part in (missing, n_rows, covered, mean_width, groups)))
+
+
+def _answers(estimator, X, y, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the interval or set of each row holds its target, and how wide it is."""
+    if hasattr(estimator, "predict_set"):
+        y, sets = column_or_1d(y), estimator.predict_set(X, coverage=coverage)
+        known = np.isin(y, estimator.classes_)
+        if not known.all():
+            raise ValueError(f"y holds {y[~known].tolist()[0]!r}, which is no class of the estimator.")
+        return sets[np.arange(len(y)), np.searchsorted(estimator.classes_, y)], sets.sum(axis=1)
     y = column_or_1d(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError("y must be finite: leave out rows without a target.")
-    counts = gap_counts(X, estimator)
-    check_consistent_length(counts, y)
     low, high = intervals(estimator, X, coverage).T
-    missing, group, n_rows = np.unique(counts, return_inverse=True, return_counts=True)
-    covered = np.bincount(group, (low <= y) & (y <= high)) / n_rows
-    return Coverage(coverage, missing, n_rows, covered, np.bincount(group, high - low) / n_rows)
+    return (low <= y) & (y <= high), high - low
 
 
 def intervals(estimator, X, coverage: float) -> np.ndarray:
@@ -114,8 +141,8 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
     return np.column_stack([mean - half, mean + half])
 
 
-def gap_counts(X, estimator=None) -> np.ndarray:
-    """Number of gaps in each row, as ``estimator`` counts them if it does: a category unknown at fit is a gap to it."""
+def gaps_of(X, estimator=None) -> np.ndarray:
+    """Where rows have gaps, as ``estimator`` sees them if it says: a category unknown at fit is a gap to it."""
     if isinstance(estimator, Inspectable):
-        return estimator.gaps(X).sum(axis=1)
-    return read_table(BaseEstimator(), X, reset=True).missing.sum(axis=1)
+        return estimator.gaps(X)
+    return read_table(BaseEstimator(), X, reset=True).missing
