@@ -507,3 +507,16 @@ def test_scores_become_the_probabilities_they_promise():
     assert_allclose(sigmoid(scores, y, None).slope[0, 1], 2.0, rtol=0.1)
     bold = np.log(np.column_stack([1 / (1 + np.exp(4 * scores)), 1 / (1 + np.exp(-4 * scores))]))
     assert_allclose(tempered(bold, y, None).slope[0, 0], 0.5, rtol=0.1)
+
+
+def test_the_largest_class_chooses_the_process_of_several(monkeypatch):
+    """The choice of a view costs one process, whatever the number of classes."""
+    fitted = []
+    original = process_member._sampled
+    monkeypatch.setattr(
+        process_member, "_sampled", lambda *given: fitted.append(original(*given).processes_) or original(*given)
+    )
+    X, y = problem(n=60, n_classes=3)
+    gk.GapClassifier(members=["process"], random_state=0, cv=2).fit(X, y)
+    assert fitted
+    assert all(len(processes) == 1 for processes in fitted)
