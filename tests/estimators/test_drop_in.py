@@ -53,3 +53,21 @@ def test_a_negative_weight_is_named():
     weight[7] = -2
     with pytest.raises(ValueError, match=r"`sample_weight`: -2 for row 7\. .* 0 leaves it out"):
         gk.SVC().fit(X, CLASSES, weight)
+
+
+def product(left, right):
+    return (1 + left @ right.T) ** 2
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_function_of_complete_rows_is_a_kernel(name):
+    ours, theirs, y = PAIRS[name]
+    mine, other = ours(kernel=product).fit(X / 5, y), theirs(kernel=product).fit(X / 5, y)
+    assert_allclose(mine.predict(X / 5), other.predict(X / 5), atol=1e-6)
+    gappy = np.where(np.arange(X.size).reshape(X.shape) == 9, np.nan, X)
+    with pytest.raises(ValueError, match=r"row 2 has gaps\. Average it over draws.*MonteCarlo"):
+        ours(kernel=product).fit(gappy, y)
+    with pytest.raises(ValueError, match="row 2 has gaps"):
+        mine.predict(gappy)
+    with pytest.raises(ValueError, match="kernel='precomputed' is not taken"):
+        ours(kernel="precomputed").fit(X, y)

@@ -8,6 +8,7 @@ from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
 from gapkernel.kernels.karma import Karma
+from gapkernel.kernels.on_vectors import FunctionKernel
 from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -47,7 +48,14 @@ def make_kernel(kernel: str | Kernel, gamma="scale") -> Kernel:
             )
         kernel._validate_params()
         return clone(kernel)
+    if callable(kernel):
+        return FunctionKernel(kernel)
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(
+            "kernel='precomputed' is not taken: these estimators learn from a table. Give a kernel matrix, such as "
+            "that of gapkernel.Gram, to scikit-learn's estimator of the same name."
+        )
     if not isinstance(kernel, str) or kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {sorted(KERNELS)} or a kernel object, got {kernel!r}.")
+        raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
     named = KERNELS[kernel]()
     return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -11,8 +12,9 @@ from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.width import scale_gamma
-from gapkernel.rows import GaussianRows, Moments
+from gapkernel.rows import GaussianRows, Moments, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,37 @@ class CompleteKernel:
         if isinstance(self.source, ProcessKernel):
             return self.source.diag(rows)
         return np.array([self(row[None], row[None])[0, 0] for row in rows])
+
+
+@dataclass(eq=False, repr=False)
+class FunctionKernel(Kernel):
+    """A function of two arrays of complete rows as a kernel; rows with gaps are refused.
+
+    Parameters
+    ----------
+    function : callable
+        k(X, Y) of arrays (n, d) and (m, d), giving (n, m).
+    """
+
+    function: Any = None
+
+    kinds = ALL_KINDS
+    _parameter_constraints: ClassVar[dict] = {"function": [callable]}
+
+    def _looked_at(self, rows: Rows) -> Rows:
+        if not rows.complete.all():
+            row = int(np.argmin(rows.complete))
+            raise ValueError(
+                f"A kernel that is a function compares complete rows, but row {row} has gaps. "
+                f"Average it over draws from their laws: kernel=gapkernel.kernels.MonteCarlo(function)."
+            )
+        return super()._looked_at(rows)
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return CompleteKernel(self.function).diag(rows.means)
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        return matrix_of(self.function, left.means, right.means, "kernel")
 
 
 def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:

@@ -61,9 +61,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`.
+        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -251,9 +251,9 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Penalty of an error beyond ``epsilon``.
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`.
+        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
