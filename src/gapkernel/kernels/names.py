@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sklearn.base import clone
 
 from gapkernel.kernels.base import Kernel
@@ -20,14 +22,14 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def make_kernel(kernel: str | Kernel, gamma="scale") -> Kernel:
-    """A kernel object from a name and a width, or from an object.
+def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
+    """A kernel object from a name and a width, from an object, or from a function.
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "genrbf", "ehk", "karma"} or Kernel
-        A name, or an object, of which a clone is made.
-    gamma : float, "scale" or "median", default="scale"
+    kernel : {"linear", "rbf", "genrbf", "ehk", "karma"}, Kernel or callable
+        A name, an object, of which a clone is made, or a function of two arrays of complete rows.
+    gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name, if it has one.
 
     Returns
