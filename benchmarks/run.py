@@ -16,6 +16,8 @@ BENCHMARKS = (
     "process_cost",
     "gap_cost",
     "process",
+    "mask_coverage",
+    "process_calibration",
     "cccp",
     "model_selection",
     "densities",
