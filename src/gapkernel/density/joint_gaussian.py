@@ -66,7 +66,7 @@ class JointGaussian(Density):
     categorical_features: Any = "from_dtype"
 
     _held: ClassVar[dict] = {
-        "gaussian_": Gaussian,
+        "gaussian_": Density,
         "_location": "float d",
         "_scale": "float d",
         "mean_": "float d",

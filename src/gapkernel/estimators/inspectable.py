@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.rows import Patterns
 from gapkernel.tables import Table
@@ -16,7 +18,7 @@ MOST_MASKS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSummary:
+class TrainingSummary(Restored):
     """What a fitted estimator remembers of its training table: small, whatever the number of rows.
 
     Attributes
@@ -37,6 +39,14 @@ class TrainingSummary:
     deviations: np.ndarray
     patterns: np.ndarray
     pattern_counts: np.ndarray
+
+    _held: ClassVar[dict] = {
+        "n_rows": int,
+        "gap_counts": "int d",
+        "deviations": "nan d",
+        "patterns": "bool p d",
+        "pattern_counts": "int p",
+    }
 
     @classmethod
     def of(cls, table: Table) -> TrainingSummary:
