@@ -84,7 +84,7 @@ def troubles(folder, change, first, last):
     return found, outcomes
 
 
-@pytest.mark.parametrize(("change", "number"), [("forged", 150), ("mutated", 60)])
+@pytest.mark.parametrize(("change", "number"), [("forged", 100), ("mutated", 40)])
 def test_some_changed_files(change, number, originals):
     found, outcomes = troubles(originals, change, 0, number)
     assert not found

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gapkernel.cli.describe import LOOK, bar
-from gapkernel.cli.output import note, say
+from gapkernel.cli.output import as_text, note, say
 from gapkernel.cli.predict import prepared, read_model
 from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
 from gapkernel.inspection.value_of_information import ValueOfInformation
@@ -93,7 +93,7 @@ def _pushes(pushed: ShapleyValues) -> Table:
         if not np.isnan(values[k]):
             doubt = f" ± {errors[k]:.2g}" if errors[k] else ""
             drawn = Text(bar(abs(values[k]) / largest, WIDTH), style="green" if values[k] > 0 else "red")
-            table.add_row(Text(pushed.label(0, k)), f"{values[k]:+.3g}{doubt}", drawn)
+            table.add_row(as_text(pushed.label(0, k)), f"{values[k]:+.3g}{doubt}", drawn)
     return table
 
 
@@ -132,7 +132,7 @@ def _missing(names: list[str], worth: ValueOfInformation | None, points: Tipping
         table.caption_justify = "left"
     largest = max(*gains.values(), 1e-12)
     for name in sorted(names, key=lambda name: -gains[name]):
-        cells: list = [Text(name)]
+        cells: list = [as_text(name)]
         if worth is not None:
             cells += [f"{gains[name]:.3g}", Text(bar(gains[name] / largest, WIDTH), style="blue")]
         if points is not None:

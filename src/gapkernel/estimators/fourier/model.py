@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import SampledDensity
@@ -106,7 +107,8 @@ class FourierModel(SampledDensity):
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        return self.features_._dot(self._table(X), self.coef_.T) + self.intercept_
+        values = self.features_._dot(self._table(X), self.coef_.T) + self.intercept_
+        return check_finite(values, type(self).__name__)
 
 
 def labelled_rows(model: type[FourierModel], features: FourierFeatures, part: Part) -> tuple:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.class_weights import class_weighted
@@ -215,7 +216,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
                 scales = _scales(self._kernel, rows, rows_seen, weights, patterns, floor)
             out[:, k] = np.divide(scores, scales, out=np.zeros(len(table)), where=scales > 0) + self.intercept_[k]
         out[table.missing.all(axis=1)] = self.intercept_
-        return out
+        return check_finite(out, "The margin")
 
     def _columns(self, table: Table) -> np.ndarray:
         """Numbers and 0/1 codes, NaN where the row does not have them, and the indicator."""
