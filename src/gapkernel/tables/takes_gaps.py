@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.runtime.restored import ARRAYS, Restored
 
 
 class TakesGaps(Restored):
@@ -34,7 +34,7 @@ class TakesGaps(Restored):
     def _check_held(self) -> None:
         super()._check_held()
         classes = self.__dict__.get("classes_", np.zeros(2))
-        if type(classes) is not np.ndarray or classes.ndim != 1 or len(classes) < 2:
+        if type(classes) not in ARRAYS or classes.ndim != 1 or len(classes) < 2:
             raise ValueError("classes_ is not a list of classes.")
         if not isinstance(self.__dict__.get("n_features_in_", 0), Integral):
             raise ValueError("n_features_in_ is not a number.")

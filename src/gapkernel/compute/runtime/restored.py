@@ -14,6 +14,9 @@ import numpy as np
 
 KINDS = {"float": "f", "nan": "f", "any": "fiubOUT", "bool": "b", "int": "iu", "index": "iu"}
 
+ARRAYS = (np.ndarray, np.memmap)
+"""Types of arrays that are nothing but their numbers; others have rules of their own."""
+
 
 class Restored:
     """An object that checks its state when it is restored.
@@ -105,7 +108,7 @@ def _check_array(name: str, value, what: str, lengths: dict[str, int], places: l
     if value is None and what.endswith("?"):
         return
     word, _, bound = word.partition("<")
-    if type(value) is not np.ndarray or value.dtype.kind not in KINDS[word]:
+    if type(value) not in ARRAYS or value.dtype.kind not in KINDS[word]:
         raise ValueError(f"{name} is not an array of the right kind.")
     if word in ("float", "nan") and (value.dtype != np.float64 or np.isinf(value).any()):
         raise ValueError(f"{name} holds infinity, or numbers of another precision.")
