@@ -253,6 +253,13 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         certain = GaussianRows.certain(rows.means)
         return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
+    _held: ClassVar[dict] = {"_weights": "float w o", "form_": str}  # in the primal form, one weight for each column
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if self.__dict__.get("form_") == "kernel" and len(self._weights) != len(self.rows_):
+            raise ValueError("The coefficients do not go with the rows.")
+
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")
         if self.form_ == "kernel":
