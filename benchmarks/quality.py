@@ -29,7 +29,7 @@ from measure import RESULTS, report
 
 import gapkernel as gk
 from gapkernel.experiments import METHODS, Store, choose, folds, friedman_nemenyi, run, table_grid, tasks_of
-from gapkernel.experiments.methods import with_probabilities
+from gapkernel.experiments.method import with_probabilities
 from gapkernel.experiments.protocol import Protocol, fold_of
 
 CLASSES = (

@@ -1,12 +1,15 @@
 """Paired tests against scipy and made-up results."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from gapkernel.experiments import cell_tests, paired_test
+from gapkernel.experiments import all_pairs, cell_tests, paired_test
+from gapkernel.experiments.statistics import holm
 
 
 def test_paired_tests():
@@ -44,3 +47,37 @@ def test_every_cell_is_tested_on_its_own_splits():
     assert (tests["n"] == 5).all()
     with pytest.raises(ValueError, match=r"no method 'zzz' in the results. Known are x, y"):
         cell_tests(pd.DataFrame(lines), "zzz")
+
+
+def test_every_pair_is_tested_and_the_tests_are_corrected_for_their_number():
+    random = np.random.default_rng(1)
+    scores = random.normal([0.9, 0.7, 0.7, 0.69], 0.02, size=(10, 4))
+    pairs = all_pairs(scores, "abcd")
+    assert [name for name in "bcd" if pairs.beats("a", name)] == ["b", "c", "d"]
+    assert not any(pairs.beats(name, "a") for name in "bcd")
+    for first, second in itertools.permutations("abcd", 2):
+        alone = paired_test(scores[:, "abcd".index(first)], scores[:, "abcd".index(second)])
+        mean, margin = pairs.lead(first, second)
+        assert mean == pytest.approx(alone.difference)
+        assert (abs(mean) > margin) == (alone.corrected_t_pvalue < 0.05)
+        place = "abcd".index(first), "abcd".index(second)
+        assert alone.corrected_t_pvalue <= pairs.pvalues[place] <= 6 * alone.corrected_t_pvalue + 1e-15
+        assert pairs.beats(first, second) <= (mean > margin)  # the correction only takes claims back
+    assert pairs.least_lead("a") > max(pairs.lead("a", name)[1] for name in "bcd")
+
+
+def test_noise_is_seldom_taken_for_a_difference():
+    random = np.random.default_rng(0)
+    wrong = [(all_pairs(random.normal(size=(10, 6)), "abcdef").pvalues <= 0.05).any() for _ in range(200)]
+    assert np.mean(wrong) < 0.05  # splits are independent here, so the correction for their overlap leaves room
+
+
+def test_holm_multiplies_each_p_value_by_the_number_of_tests_left():
+    assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.9])), [0.04, 0.09, 0.09, 0.9])
+
+
+def test_twins_are_never_told_apart():
+    twins = np.random.default_rng(0).random((5, 1)) + np.array([0.0, 0.0, 0.1])
+    pairs = all_pairs(twins, "abc")
+    assert (pairs.pvalues == 1.0).all()
+    assert pairs.lead("a", "b") == (0.0, 0.0)

@@ -7,7 +7,7 @@ from gapkernel.experiments.papers import PAPERS, Paper, reproduce
 from gapkernel.experiments.protocol import NestedCV, Protocol, folds, nested
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.running import run
-from gapkernel.experiments.statistics import PairedTest, cell_tests, paired_test
+from gapkernel.experiments.statistics import AllPairs, PairedTest, all_pairs, cell_tests, paired_test
 from gapkernel.experiments.store import Store
 from gapkernel.experiments.tasks import Study, Task, tasks_of
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
@@ -17,6 +17,7 @@ __all__ = [
     "PAPERS",
     "PAPER_GRID",
     "QUICK_GRID",
+    "AllPairs",
     "Choice",
     "FriedmanNemenyi",
     "Grid",
@@ -30,6 +31,7 @@ __all__ = [
     "Store",
     "Study",
     "Task",
+    "all_pairs",
     "cell_tests",
     "choose",
     "folds",

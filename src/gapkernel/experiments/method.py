@@ -25,7 +25,7 @@ from gapkernel.density import Density, Gaussian, JointGaussian
 from gapkernel.estimators import SVC, SVR, GeometricMarginSVC, MultipleImputationClassifier
 from gapkernel.estimators.search import Search
 from gapkernel.experiments.grid import Grid
-from gapkernel.imputation import ChainedEquations, baseline
+from gapkernel.imputation import ChainedEquations, GapFiller
 from gapkernel.kernels import Kernel
 from gapkernel.tables import schema_of
 
@@ -79,18 +79,27 @@ class Method(ABC):
         values = {**self.own_values, **{name: getattr(grid, name) for name in names}}
         return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
-    def build(self, setting: Setting, task: str = "classification", categories: bool = False):
-        """An unfitted estimator; ``categories`` says whether the table has columns of categories."""
-        estimator = self._estimator(setting, task, categories)
-        return _in_its_units(estimator) if self._standardises(task) else estimator
+    def build(self, setting: Setting, task: str = "classification", categories: bool = False, cv=None):
+        """An unfitted estimator.
 
-    def code(self, setting: Setting, task: str = "classification", categories: bool = False) -> str:
+        Parameters
+        ----------
+        setting : dict
+        task : {"classification", "regression"}, default="classification"
+        categories : bool, default=False
+            Whether the table has columns of categories.
+        cv : splitter, default=None
+            Folds by which a classifier that has no probabilities of its own learns them; None leaves it without.
+        """
+        estimator = self._estimator(setting, task, categories)
+        if task == "regression":
+            return _in_its_units(estimator) if self.scales_target else estimator
+        return estimator if cv is None else with_probabilities(estimator, cv)
+
+    def code(self, setting: Setting, task: str = "classification", categories: bool = False, cv=None) -> str:
         """The lines that make ``model``, the estimator that `build` makes."""
-        text, used = self._written(setting, task, categories)
-        if self._standardises(task):
-            text = f"TransformedTargetRegressor({text}, transformer=StandardScaler())"
-            used = [*used, *_classes_in(_in_its_units(None))]
-        return "\n".join([*_imports(used), f"model = {text}"])
+        estimator = self.build(setting, task, categories, cv)
+        return "\n".join([*_imports(_classes_in(estimator)), f"model = {_text(estimator)}"])
 
     def scores(
         self, X, y: np.ndarray, cv, settings: list[Setting], task: str = "classification", metric: Metric | None = None
@@ -114,11 +123,6 @@ class Method(ABC):
     @abstractmethod
     def _predictions(self, X, y, splits: Splits, settings: list[Setting], task: str) -> list[list[np.ndarray]]:
         """For each split, the predictions of each setting for its test rows."""
-
-    def _written(self, setting: Setting, task: str, categories: bool) -> tuple[str, list]:
-        """The expression that makes the estimator, and what it names."""
-        estimator = self._estimator(setting, task, categories)
-        return _text(estimator), _classes_in(estimator)
 
     def _standardises(self, task: str) -> bool:
         return self.scales_target and task == "regression"
@@ -190,13 +194,13 @@ class PreparedMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class FilledMethod(PreparedMethod):
-    """Gaps filled by a rule of `gapkernel.imputation.baseline`, then an RBF support vector machine."""
+    """Gaps filled by a rule of `gapkernel.imputation.GapFiller`, then an RBF support vector machine."""
 
     rule: str
     parameters: tuple[str, ...] = ("gamma", "C", "epsilon")
 
     def _preparation(self):
-        return baseline(self.rule, random_state=0)
+        return GapFiller(name=self.rule, random_state=0)
 
     def _last(self, setting, task):
         return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
@@ -204,9 +208,25 @@ class FilledMethod(PreparedMethod):
     def _answers(self, here, y, there, settings, task):
         return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, y, there, settings, "predict")
 
-    def _written(self, setting, task, categories):
-        last = self._last(setting, task)
-        return f"baseline({self.rule!r}, {_text(last)}, random_state=0)", [baseline, *_classes_in(last)]
+
+@dataclass(frozen=True, kw_only=True)
+class LandmarkMethod(PreparedMethod):
+    """Gaps filled by a rule, an RBF kernel with 300 landmarks, and a linear model: for many rows."""
+
+    rule: str
+    parameters: tuple[str, ...] = ("gamma",)
+    own_values: Mapping[str, tuple] = field(default_factory=lambda: {"C": (0.1, 1.0, 10.0)})
+
+    def _preparation(self):
+        return GapFiller(name=self.rule, random_state=0)
+
+    def _last(self, setting, task):
+        from sklearn.kernel_approximation import Nystroem  # these are slow to import
+        from sklearn.linear_model import LogisticRegression, Ridge
+
+        C = setting["C"]
+        linear = Ridge(alpha=1.0 / C) if task == "regression" else LogisticRegression(C=C, max_iter=1000)
+        return make_pipeline(Nystroem(gamma=setting["gamma"], n_components=300, random_state=0), linear)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +286,7 @@ class MadeMethod(PreparedMethod):
     make : callable
         ``make(task)`` is the estimator; its settings are set afterwards.
     preparation : transformer or None
-        What it needs done to a table before; it is no part of `code`.
+        What it needs done to a table before.
     """
 
     make: Callable[[str], BaseEstimator]
@@ -278,10 +298,6 @@ class MadeMethod(PreparedMethod):
 
     def _last(self, setting, task):
         return self.make(task).set_params(**setting)
-
-    def _written(self, setting, task, categories):
-        last = self._last(setting, task)
-        return _text(last), _classes_in(last)
 
 
 def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:
@@ -302,6 +318,15 @@ def _voted(values: np.ndarray, y: np.ndarray) -> np.ndarray:
 def has_categories(X) -> bool:
     """Whether a table has columns of categories."""
     return bool(schema_of(X).categorical.any())
+
+
+def with_probabilities(estimator, cv):
+    """A classifier that says how sure it is: the one given, or with Platt's sigmoid learned on held-out rows."""
+    from sklearn.calibration import CalibratedClassifierCV  # slow to import
+
+    return (
+        estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator, ensemble=False, cv=cv)
+    )
 
 
 def _in_its_units(estimator):
@@ -326,6 +351,6 @@ def _imports(used) -> list[str]:
 
 
 def _classes_in(estimator: BaseEstimator) -> list[type]:
-    """The classes of an estimator and of the estimators in it, where they differ from the default."""
-    parts = [part for part in estimator.get_params().values() if isinstance(part, BaseEstimator)]
-    return [type(part) for part in (estimator, *parts)]
+    """The classes of an estimator and of what it is made of, such as kernels, densities and folds."""
+    parts = [type(part) for part in (estimator, *estimator.get_params().values())]
+    return [kind for kind in parts if kind.__module__.split(".")[0] in ("gapkernel", "sklearn")]

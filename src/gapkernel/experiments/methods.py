@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from time import process_time
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing
 
@@ -18,6 +20,7 @@ from gapkernel.experiments.method import (
     FilledMethod,
     GeometricMethod,
     KernelMethod,
+    LandmarkMethod,
     MadeMethod,
     Method,
     Metric,
@@ -25,12 +28,16 @@ from gapkernel.experiments.method import (
     Setting,
     has_categories,
 )
-from gapkernel.imputation.empty_columns import WithoutEmptyColumns
+from gapkernel.imputation import WithoutEmptyColumns
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
 
 
-def _gap(task: str) -> BaseEstimator:
-    return GapRegressor(random_state=0) if task == "regression" else GapClassifier(random_state=0)
+def _gap(task: str, **parameters) -> BaseEstimator:
+    return (GapRegressor if task == "regression" else GapClassifier)(random_state=0, **parameters)
+
+
+def _no_model(task: str) -> BaseEstimator:
+    return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
 def _process(task: str) -> BaseEstimator:
@@ -66,6 +73,21 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         MadeMethod(name="gap", label="Gap estimator", short="Gap", make=_gap, ours=True),
+        MadeMethod(
+            name="gap-quick",
+            label="Gap estimator, few members",
+            short="Gap, few",
+            make=partial(_gap, members=["genrbf", "ehk", "trees, small"], cv=3),
+            ours=True,
+        ),
+        MadeMethod(
+            name="fourier",
+            label="genRBF, Fourier features",
+            short="Fourier",
+            make=partial(_gap, members=["fourier"]),
+            ours=True,
+        ),
+        MadeMethod(name="baseline", label="no model", short="no model", make=_no_model),
         _on_laws("genrbf", "genRBF", GenRBF(), "gamma"),
         KernelMethod(
             name="genrbf-indicator",
@@ -83,6 +105,12 @@ METHODS: dict[str, Method] = {
         FilledMethod(name="mean", label="mean SVM", short="mean", rule="mean"),
         FilledMethod(name="zero", label="zero SVM", short="zero", rule="zero"),
         FilledMethod(name="mean_indicator", label="mean + indicator SVM", short="mean + ind.", rule="mean_indicator"),
+        LandmarkMethod(
+            name="mean_landmarks",
+            label="mean + indicator, landmarks",
+            short="landmarks",
+            rule="mean_indicator",
+        ),
         FilledMethod(name="iterative", label="IterativeImputer SVM", short="iterative", rule="iterative"),
         MultipleImputationMethod(name="mice", label="multiple imputation SVM", short="mice"),
         GeometricMethod(name="geom", label="geometric margin SVM", short="geom", kernel="linear", parameters=("C",)),
@@ -122,36 +150,32 @@ METHODS: dict[str, Method] = {
 }
 """The methods by name."""
 
-COMPARED = tuple(
-    name
-    for name in (
-        "gap",
-        "genrbf",
-        "genrbf-indicator",
-        "rbf",
-        "ehk",
-        "mean_indicator",
-        "iterative",
-        "boosting",
-        "xgboost",
-    )
-    if name in METHODS
-)
+EXACT_ROWS = 3000
+"""Rows up to which every method learns from all pairs of them."""
+
+COMPARED = ("gap", "genrbf", "genrbf-indicator", "rbf", "ehk", "mean_indicator", "iterative", "boosting", "baseline")
 """Those of ``gapkernel compare``."""
 
-FITTED = ("gap", "genrbf", "genrbf-indicator", "rbf", "ehk", "linear")
-"""Those of ``gapkernel fit``, the default first."""
+COMPARED_QUICKLY = ("gap-quick", "genrbf", "rbf", "ehk", "mean_indicator", "boosting", "baseline")
+"""Those of ``gapkernel compare --quick``."""
+
+COMPARED_ON_MANY_ROWS = ("gap", "fourier", "mean_landmarks", "boosting", "baseline")
+"""Those of ``gapkernel compare`` above `EXACT_ROWS`: time grows with the rows, not with their square."""
+
+FITTED = tuple(dict.fromkeys((*COMPARED, *COMPARED_QUICKLY, *COMPARED_ON_MANY_ROWS, "linear")))
+"""Those of ``gapkernel fit``, the default first: all that are compared, and one more."""
 
 SIMPLEST_FIRST = (
     "linear",
     "mean_indicator",
+    "mean_landmarks",
     "iterative",
     "rbf",
     "genrbf",
+    "fourier",
     "ehk",
     "genrbf-indicator",
     "boosting",
-    "xgboost",
 )
 """Methods that are simpler than "gap"."""
 
@@ -203,21 +227,25 @@ def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification", m
 
 
 def try_out(
-    method: Method, X, y, train, test, cv, grid: Grid, task: str = "classification", metric: Metric | None = None
+    method: Method,
+    X,
+    y,
+    train,
+    test,
+    cv,
+    grid: Grid,
+    task: str = "classification",
+    metric: Metric | None = None,
+    probabilities: bool = False,
 ) -> Trial:
-    """Choose by ``cv`` among the training rows, fit to all of them, and answer the test rows."""
+    """Choose by ``cv`` among the training rows, fit to all of them, and answer the test rows.
+
+    With ``probabilities`` a classifier that has none of its own learns them by the same folds.
+    """
     here, there = _safe_indexing(X, train), _safe_indexing(X, test)
     begin = process_time()
     choice = choose(method, here, y[train], cv, grid, task, metric)
     chosen = process_time()
-    estimator = method.build(choice.settings, task, has_categories(X)).fit(here, y[train])
+    folds = cv if probabilities else None
+    estimator = method.build(choice.settings, task, has_categories(X), folds).fit(here, y[train])
     return Trial(choice, estimator, estimator.predict(there), chosen - begin, process_time() - chosen)
-
-
-def with_probabilities(estimator, cv):
-    """A classifier that says how sure it is: the one given, or with Platt's sigmoid learned on held-out rows."""
-    from sklearn.calibration import CalibratedClassifierCV  # slow to import
-
-    return (
-        estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator, ensemble=False, cv=cv)
-    )

@@ -1,4 +1,4 @@
-"""Paired tests of methods in each cell of a study; ranks over blocks are in `gapkernel.inspection.ranks`."""
+"""Paired tests of methods on the same splits; ranks over blocks are in `gapkernel.inspection.ranks`."""
 
 from __future__ import annotations
 
@@ -56,25 +56,119 @@ def paired_test(first, second, *, test_share=0.2) -> PairedTest:
     apart = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     if apart.ndim != 1 or len(apart) < 2 or np.isnan(apart).any():
         raise ValueError(f"Both methods need scores on the same splits, at least two, got shape {apart.shape}.")
-    n, mean, spread = len(apart), float(apart.mean()), float(apart.std(ddof=1))
-    if not apart.any():
-        p = 1.0
-    elif spread <= 1e-12 * abs(mean):  # equal up to rounding: without a spread there is nothing to compare with
-        p = np.nan
-    else:
-        t = mean / corrected_error(apart, test_share)
-        p = float(2.0 * stats.t.sf(abs(t), n - 1))
     wilcoxon = 1.0 if not apart.any() else float(stats.wilcoxon(apart).pvalue)
-    return PairedTest(mean, p, wilcoxon, n)
+    return PairedTest(float(apart.mean()), _corrected_pvalue(apart, test_share), wilcoxon, len(apart))
 
 
-def corrected_error(values, test_share: float) -> float:
-    """Standard error of a mean over the splits of a cross-validation, by Nadeau and Bengio.
+@dataclass(frozen=True)
+class AllPairs:
+    """Every pair of methods on the same splits, by the t test of Nadeau and Bengio and Holm's correction for all pairs.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The methods, in the order of the lines and columns.
+    differences : ndarray of shape (n_methods, n_methods)
+        Mean score of the method of the line less that of the column.
+    errors : ndarray of shape (n_methods, n_methods)
+        Standard error of each difference.
+    pvalues : ndarray of shape (n_methods, n_methods)
+        After Holm's correction: where all those up to 0.05 are called differences, the chance that any of them is
+        none is at most 5 %. 1 where all splits differ by the same, as they then have no spread to compare with.
+    n_splits : int
+    """
+
+    names: tuple[str, ...]
+    differences: np.ndarray
+    errors: np.ndarray
+    pvalues: np.ndarray
+    n_splits: int
+
+    def lead(self, first: str, second: str) -> tuple[float, float]:
+        """How much better one method is than another, and half the width of its 95 % interval."""
+        place = self.names.index(first), self.names.index(second)
+        return float(self.differences[place]), float(self._quantile(0.05) * self.errors[place])
+
+    def beats(self, first: str, second: str) -> bool:
+        """Whether one method is better than another by more than chance explains."""
+        place = self.names.index(first), self.names.index(second)
+        return bool(self.differences[place] > 0 and self.pvalues[place] <= 0.05)
+
+    def least_lead(self, name: str) -> float:
+        """The lead over a method that would have survived the correction whatever the other method."""
+        n_pairs = len(self.names) * (len(self.names) - 1) // 2
+        return float(self._quantile(0.05 / n_pairs) * self.errors[self.names.index(name)].max())
+
+    def _quantile(self, level: float) -> float:
+        return float(stats.t.ppf(1 - level / 2, self.n_splits - 1))
+
+
+def all_pairs(scores, names, *, test_share=0.2) -> AllPairs:
+    """Compare every method with every other one on the same splits.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_splits, n_methods)
+        The higher the better.
+    names : sequence of str
+        The methods.
+    test_share : float, default=0.2
+        Test rows as a share of all rows: 1 / (number of folds).
+
+    Returns
+    -------
+    pairs : AllPairs
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import all_pairs
+    >>> pairs = all_pairs([[0.90, 0.71], [0.91, 0.70], [0.89, 0.70], [0.92, 0.73]], ["a", "b"])
+    >>> pairs.beats("a", "b"), pairs.beats("b", "a")
+    (True, False)
+    """
+    scores, names = np.asarray(scores, dtype=np.float64), tuple(names)
+    if scores.ndim != 2 or scores.shape[1] != len(names) or len(scores) < 2 or np.isnan(scores).any():
+        raise ValueError(f"Every method needs scores on the same splits, at least two, got shape {scores.shape}.")
+    k, (above, below) = len(names), np.triu_indices(len(names), 1)
+    apart = scores[:, above] - scores[:, below]
+    differences, errors, pvalues = np.zeros((k, k)), np.zeros((k, k)), np.ones((k, k))
+    differences[above, below], differences[below, above] = apart.mean(axis=0), -apart.mean(axis=0)
+    errors[above, below] = errors[below, above] = corrected_error(apart, test_share)
+    raw = np.nan_to_num([_corrected_pvalue(column, test_share) for column in apart.T], nan=1.0)
+    pvalues[above, below] = pvalues[below, above] = holm(raw)
+    return AllPairs(names, differences, errors, pvalues, len(scores))
+
+
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """P values of several tests, raised so that 5 % is the chance of any false alarm among them."""
+    order = np.argsort(pvalues)
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    adjusted = np.empty(len(pvalues))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def corrected_error(values, test_share: float) -> np.ndarray:
+    """Standard error of means over the splits of a cross-validation (the first axis), by Nadeau and Bengio.
 
     Training sets overlap, so splits are not independent: the ratio of test to training rows is added to the 1/n of
     independent values.
     """
-    return float(np.std(values, ddof=1) * np.sqrt(1.0 / len(values) + test_share / (1.0 - test_share)))
+    return np.std(values, axis=0, ddof=1) * np.sqrt(1.0 / len(values) + test_share / (1.0 - test_share))
+
+
+def corrected_margin(values, test_share: float) -> np.ndarray:
+    """Half the width of the 95 % intervals that go with `corrected_error`."""
+    return stats.t.ppf(0.975, len(values) - 1) * corrected_error(values, test_share)
+
+
+def _corrected_pvalue(apart: np.ndarray, test_share: float) -> float:
+    mean, spread = float(apart.mean()), float(apart.std(ddof=1))
+    if not apart.any():
+        return 1.0
+    if spread <= 1e-12 * abs(mean):  # equal up to rounding: without a spread there is nothing to compare with
+        return np.nan
+    return float(2.0 * stats.t.sf(abs(mean) / corrected_error(apart, test_share), len(apart) - 1))
 
 
 def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):

@@ -1,21 +1,50 @@
-"""Columns without any value, for estimators that cannot do with them."""
+"""Leaving out columns that have no value in the training rows."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.tables import gaps_of, take_columns
+from gapkernel.tables.takes_gaps import TakesGaps
 
 
-class WithoutEmptyColumns(TransformerMixin, BaseEstimator):
-    """Leaves out the columns that have no value in training: HistGradientBoosting cannot bin them."""
+class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
+    """Leaves out the columns that have no value at fit, which HistGradientBoosting cannot take.
+
+    Attributes
+    ----------
+    columns_ : list of int
+        The columns that stay.
+    """
 
     def fit(self, X, y=None) -> WithoutEmptyColumns:
-        """Find the columns that have a value."""
-        self.columns_ = np.flatnonzero(~gaps_of(X).all(axis=0))
+        """Find the columns that have a value.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : WithoutEmptyColumns
+        """
+        self.columns_ = np.flatnonzero(~gaps_of(X).all(axis=0)).tolist()
         return self
 
     def transform(self, X):
-        """Those columns of other rows."""
+        """The columns that had a value at fit.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X : array or frame
+        """
+        check_is_fitted(self)
         return take_columns(X, self.columns_)
