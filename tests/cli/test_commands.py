@@ -10,16 +10,22 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from sklearn.dummy import DummyClassifier
-from sklearn.svm import LinearSVR
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import gapkernel
+from gapkernel import SVC, GapRegressor
 from gapkernel.cli import main, problem
 from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
-from gapkernel.cli.predict import predictions, prepared, read_model
+from gapkernel.cli.predict import answers, read_model
+from gapkernel.cli.problem import Request
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.estimators.gap.base import MEMBERS
+from gapkernel.estimators.table_model import TableModel
 from gapkernel.experiments import Grid
-from gapkernel.persistence import save
+from gapkernel.persistence import load, save
 from gapkernel.tables.files import Reading, read_frame, read_raw
 from gapkernel.tables.input_errors import InputError
 
@@ -175,18 +181,11 @@ def test_a_model_with_other_types_in_it_is_refused_by_name(folder, capsys):
     assert not (folder / "p.csv").exists()
 
 
-WHOLE = {"format": 1, "target": "class", "task": "regression", "columns": ["size"], "levels": {}, "model": LinearSVR()}
-
-
-@pytest.mark.parametrize(
-    "saved",
-    [{"format": 1}, WHOLE | {"model": {}}, WHOLE | {"columns": None}, WHOLE | {"task": "classification"}, [1]],
-    ids=["format only", "dict for a model", "no columns", "no probabilities", "list"],
-)
-def test_a_file_that_fit_did_not_write_is_one_line(saved, folder, capsys):
+@pytest.mark.parametrize("saved", [{"model": 1}, [1], StandardScaler()], ids=["dict", "list", "transformer"])
+def test_a_file_without_a_model_is_one_line(saved, folder, capsys):
     save(saved, "model.skops")
     told = complaint(capsys, "predict", "model.skops", "good.csv", "-o", "p.csv")
-    assert "was not written by gapkernel fit" in told
+    assert "holds no model that predicts" in told
     assert not (folder / "p.csv").exists()
 
 
@@ -194,9 +193,10 @@ def test_a_file_that_fit_did_not_write_is_one_line(saved, folder, capsys):
 def test_a_target_may_not_be_called_as_another_column_of_the_answers(name, folder, capsys):
     table().rename(columns={"class": name}).to_csv("good.csv", index=False)
     assert f"a column '{name}' of its own" in complaint(capsys, "fit", "good.csv", "-t", name, "-o", "model.skops")
-    model = DummyClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    X = table()[["size"]]
+    model = TableModel(DummyClassifier(), name).fit(X, table()["class"])
     with pytest.raises(InputError, match="of its own"):
-        predictions(WHOLE | {"task": "classification", "target": name, "model": model}, table()[["size"]])
+        answers(model, X)
 
 
 def test_columns_get_their_types(folder):
@@ -221,8 +221,9 @@ def test_a_parquet_file_reads_as_its_csv_twin(folder):
 def test_a_row_with_a_name_is_called_by_its_place(folder):
     new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
     new.to_parquet("named.parquet")
-    with pytest.raises(InputError, match="holds 'big' in row 2"):
-        prepared(read_raw("named.parquet"), WHOLE, "named.parquet", absent_as_gaps=False)
+    model = TableModel(LinearRegression()).fit(pd.DataFrame({"size": [1.0, 2.0]}), [0.0, 1.0])
+    with pytest.raises(InputError, match=r"of named.parquet holds 'big' in row 2"):
+        model.known(read_raw("named.parquet"), what="named.parquet")
 
 
 def test_fit_shows_the_members_of_what_it_fits_by_default(folder, capsys):
@@ -287,8 +288,8 @@ def test_explain_says_what_pushed_what_is_missing_and_what_is_worth_measuring(me
     capsys.readouterr()
     assert command("explain", "model.skops", "good.csv", "--row", 7, "--cost", "size=2") == 0
     told = " ".join(capsys.readouterr().out.split())
-    chances = saved["model"].predict_proba(frame.iloc[[7]])[0]
-    label = saved["model"].classes_[chances.argmax()]
+    chances = saved.predict_proba(frame.iloc[[7]])[0]
+    label = saved.classes_[chances.argmax()]
     assert f"'class' is predicted to be {label} with probability {chances.max():.2f}" in told
     assert "weight = " in told
     assert "kind = " in told
@@ -336,8 +337,8 @@ def test_describe_counts_the_gaps(folder, capsys):
     told = capsys.readouterr().out
     frame = table()
     gaps = frame.isna()
-    assert f"{gaps.to_numpy().sum()} cells are missing" in told
-    assert f"{(~gaps.any(axis=1)).sum()} rows are complete" in " ".join(told.split())
+    assert f"{gaps.to_numpy().sum()} cells missing" in told
+    assert f"{(~gaps.any(axis=1)).sum()} rows complete" in " ".join(told.split())
     for pattern, count in gaps.value_counts().items():
         cells = "".join("·" if gap else "■" for gap in pattern) + "■"
         assert any(line.split()[0] == str(count) and cells in line for line in told.splitlines() if line.strip())
@@ -395,7 +396,7 @@ def test_names_with_brackets_are_shown_as_they_are(bracketed, capsys):
 def test_a_comparison_shows_names_with_brackets(bracketed):
     shown, out, pair = Console(file=StringIO(), width=200), Path(f"{ODD}.html"), ("rbf", "mean_indicator")
     for _ in range(2):  # the second run tells where its results come from
-        compare(Path(f"{ODD}.csv"), f"class {ODD}", out, quick=True, n_jobs=1, methods=pair, console=shown)
+        compare(Request(Path(f"{ODD}.csv"), f"class {ODD}"), out, quick=True, methods=pair, console=shown)
     told = " ".join(shown.file.getvalue().split())
     for name in ("x].csv: 60 rows", f"'number {ODD}' looks like", f"'class {ODD}'", f"in {ODD}.sqlite", f"ures: {out}"):
         assert name in told
@@ -416,4 +417,57 @@ def test_no_word_about_the_gaps_is_cut_off_at_80_columns():
     show_gaps(frame, "penguins", Console(file=page, width=80))
     words = page.getvalue().split()
     assert "Torgersen" in words
-    assert "how well it can help" in " ".join(words)
+    assert "it grows with the gaps" in " ".join(words)
+
+
+def test_a_saved_model_takes_the_raw_frame(folder, capsys):
+    assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", "genrbf", "--na", "gone") == 0
+    assert command("predict", "model.skops", "good.csv", "-o", "p.csv") == 0
+    model, raw, told = load("model.skops"), pd.read_csv("good.csv"), pd.read_csv("p.csv")
+    np.testing.assert_array_equal(model.predict(raw), told["class"])
+    np.testing.assert_allclose(model.predict_proba(raw), told[["probability_no", "probability_yes"]])
+    mixed = raw[["class", "kind", "weight", "size"]].assign(note="x", size=raw["size"].astype(object))  # other order
+    mixed.loc[raw["size"].isna(), "size"] = "gone"
+    np.testing.assert_array_equal(model.predict(mixed), told["class"])
+    with pytest.raises(InputError, match="does not have 'size'"):
+        model.predict(raw.drop(columns="size"))
+    gaps = model.set_params(absent_as_gaps=True).predict_proba(raw.drop(columns="size"))
+    np.testing.assert_allclose(gaps, model.predict_proba(raw.assign(size=np.nan)))
+    assert not hasattr(model, "predict_interval")
+
+
+@pytest.mark.parametrize("form", ["frame", "array", "pipeline"])
+def test_a_model_saved_from_python_predicts_on_the_command_line(form, folder):
+    raw = pd.read_csv("good.csv")
+    X = raw[["size", "weight"]] if form != "frame" else raw[["size", "weight", "kind"]]
+    X = X.to_numpy() if form == "array" else X
+    model = SVC() if form != "pipeline" else make_pipeline(StandardScaler(), SVC())
+    save(model.fit(X, raw["class"]), "model.skops")
+    new = raw if form != "array" else raw[["size", "weight"]]
+    new.to_csv("new.csv", index=False)
+    assert command("predict", "model.skops", "new.csv", "-o", "p.csv") == 0
+    np.testing.assert_array_equal(pd.read_csv("p.csv")["prediction"], model.predict(X))
+
+
+def test_intervals_and_ids_travel_with_the_predictions(folder, capsys):
+    frame = table().assign(value=3 * table()["weight"], id=[f"P{k}" for k in range(60)])
+    model = GapRegressor(members=["genrbf"], random_state=0).fit(frame[["size", "weight"]], frame["value"])
+    save(model, "model.skops")
+    frame.to_csv("new.csv", index=False)
+    for coverage in (0.5, 0.95):
+        options = ("--coverage", coverage, "--id", "id")
+        assert command("predict", "model.skops", "new.csv", "-o", f"{coverage}.csv", *options) == 0
+    half, most = pd.read_csv("0.5.csv"), pd.read_csv("0.95.csv")
+    assert list(half) == ["id", "prediction", "prediction_low", "prediction_high", "share_missing"]
+    assert half["id"].tolist() == frame["id"].tolist()
+    assert (half["prediction_high"] < most["prediction_high"]).all()
+    inside = most["prediction_low"].le(frame["value"]) & most["prediction_high"].ge(frame["value"])
+    assert inside.mean() > 0.9
+    predict = ("predict", "model.skops", "new.csv", "-o", "p.csv")
+    assert "'code'" in complaint(capsys, *predict, "--id", "code")
+    assert "--coverage is a probability" in complaint(capsys, *predict, "--coverage", "2")
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert command("--version") == 0
+    assert capsys.readouterr().out == f"gapkernel {gapkernel.__version__}\n"

@@ -17,7 +17,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:n_components > n_samples"),
 ]
 CHOOSING = ("gap", "gap-quick", "fourier")  # they differ in their members only
-COMPARED = ("genrbf", "genrbf-indicator", "rbf", "ehk", "linear", "mean_indicator", "iterative", "boosting")
+COMPARED = ("genrbf", "genrbf-indicator", "rbf", "ehk", "linear", "mean_indicator", "iterative")
+TREES = ("boosting-one-hot", "boosting")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_scores_are_those_of_the_estimators(problem, mixed, name):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("name", COMPARED[:-1])  # trees do not care about categories or the target's scale
+@pytest.mark.parametrize("name", COMPARED)  # trees do not care about categories or the target's scale
 def test_the_choice_is_that_of_the_estimators_on_mixed_tables(mixed, name, task):
     X, classes, numbers = mixed
     method, y = METHODS[name], classes if task == "classification" else numbers
@@ -67,7 +68,7 @@ def test_the_choice_is_that_of_the_estimators_on_mixed_tables(mixed, name, task)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize("name", [*COMPARED, *TREES])
 def test_the_code_of_a_method_makes_its_estimator(mixed, name, task):
     X, classes, numbers = mixed
     method, y = METHODS[name], classes if task == "classification" else numbers

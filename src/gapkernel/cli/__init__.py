@@ -10,7 +10,7 @@ from gapkernel.tables.input_errors import shown
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and leave the process: status 0, or 2 with one line on stderr that says what is wrong."""
     try:
-        from gapkernel.cli.app import UsageError, app
+        from gapkernel.cli.app import Stopped, UsageError, app
     except ImportError as error:
         _leave(f'The command needs {error.name}: pip install "gapkernel[cli]"')
     try:
@@ -18,13 +18,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(app(arguments or ["--help"], prog_name="gapkernel", standalone_mode=False))
     except UsageError as error:
         _leave(f"{error.format_message()} See: gapkernel --help")
+    except (Stopped, KeyboardInterrupt) as error:
+        print(f"gapkernel: {error or 'stopped'}", file=sys.stderr)
+        sys.exit(130)
     except (ValueError, MemoryError, RuntimeError, OSError) as error:
         _leave(error)
     except ImportError as error:
         _leave(f'This needs {error.name}: pip install "gapkernel[cli]"')
-    except KeyboardInterrupt:
-        print("gapkernel: stopped", file=sys.stderr)
-        sys.exit(130)
 
 
 def _leave(message) -> None:

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from gapkernel.cli.output import Stopped
+
+__all__ = ["Stopped", "UsageError", "app"]
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps it
 
 app = typer.Typer(
-    help="Kernel machines that learn from tables with gaps, at fit and at predict, without an imputation step.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -26,7 +28,24 @@ GapMarks = Annotated[list[str], Option("--na", metavar="MARK", help="Text or num
 Decimal = Annotated[
     str | None, Option("--decimal", help="The decimal sign, . or ,; found from the columns by default.")
 ]
+Rows = Annotated[int, Option(help="The most rows to learn from; of a larger table that many are drawn.")]
+MOST_ROWS = 20_000
 Encoding = Annotated[str | None, Option("--encoding", help="Of a CSV file; UTF-8 by default.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from gapkernel import __version__
+
+        typer.echo(f"gapkernel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    """Kernel machines that learn from tables with gaps, at fit and at predict, without an imputation step."""
 
 
 @app.command()
@@ -47,15 +66,15 @@ def describe(
 
 @app.command()
 def compare(
-    data: Annotated[Path | None, Argument(help="A CSV or Parquet file; without one, the Palmer penguins.")] = None,
+    data: Annotated[Path | None, Argument(help="As for describe; without a file, the Palmer penguins.")] = None,
     target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
     out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path(
         "comparison.html"
     ),
     task: Task = "auto",
-    rows: Annotated[int, Option(help="Compare on a sample of at most this many rows.")] = 1000,
-    quick: Annotated[bool, Option("--quick", help="One cross-validation, one share of hidden cells.")] = False,
-    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+    rows: Rows = MOST_ROWS,
+    quick: Annotated[bool, Option("--quick", help="One cross-validation, fewer methods, no hidden cells.")] = False,
+    jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default, one with --quick.")] = None,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
@@ -63,11 +82,11 @@ def compare(
     encoding: Encoding = None,
 ) -> None:
     """Compare methods on a table and write a page about it."""
-    from gapkernel.cli.compare import compare
+    from gapkernel.cli.compare import compare, request_of
     from gapkernel.tables.files import Reading
 
     reading = Reading(drop, category, na, decimal, encoding)
-    compare(data, target, out, reading, task=task, rows=rows, quick=quick, n_jobs=jobs)
+    compare(request_of(data, target, out, task, rows, reading), out, quick=quick, n_jobs=jobs)
 
 
 @app.command()
@@ -75,9 +94,9 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[Path, Option("--out", "-o", help="The file to write, usually NAME.skops.")],
-    method: Annotated[str, Option("--method", "-m", help="gap, genrbf, genrbf-indicator, rbf, ehk or linear.")] = "gap",
+    method: Annotated[str, Option("--method", "-m", help="gap, or any other that compare names.")] = "gap",
     task: Task = "auto",
-    rows: Annotated[int, Option(help="Fit to a sample of at most this many rows.")] = 5000,
+    rows: Rows = MOST_ROWS,
     drop: Drop = [],  # noqa: B006
     category: Category = [],  # noqa: B006
     na: GapMarks = [],  # noqa: B006
@@ -90,16 +109,22 @@ def fit(
     also learns probabilities.
     """
     from gapkernel.cli.fit import fit
+    from gapkernel.cli.problem import Request
     from gapkernel.tables.files import Reading
 
-    fit(data, target, out, Reading(drop, category, na, decimal, encoding), method=method, task=task, rows=rows)
+    reading = Reading(drop, category, na, decimal, encoding)
+    fit(Request(data, target, task, rows, reading), out, method=method)
 
 
 @app.command()
 def predict(
-    model: Annotated[Path, Argument(help="A file that fit wrote.")],
+    model: Annotated[Path, Argument(help="A file that fit, or gapkernel.persistence.save, wrote.")],
     data: Data,
     out: Annotated[Path, Option("--out", "-o", help="The CSV file to write.")],
+    coverage: Annotated[
+        float | None, Option(help="How often an interval shall hold the value; 0.9 by default, for numbers.")
+    ] = None,
+    id_column: Annotated[str | None, Option("--id", metavar="COLUMN", help="A column to copy to the answers.")] = None,
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
     na: GapMarks = [],  # noqa: B006
     decimal: Decimal = None,
@@ -107,13 +132,13 @@ def predict(
 ) -> None:
     """Predict the rows of a table by a saved model.
 
-    Writes a class with probabilities, or a value, and the share of the row that was missing.
+    Writes a class with probabilities, or a value with an interval, and the share of the row that was missing.
     """
     from gapkernel.cli.predict import predict
     from gapkernel.tables.files import Reading
 
     reading = Reading(gap_marks=na, decimal=decimal, encoding=encoding)
-    predict(model, data, out, reading, absent_as_gaps=absent_as_gaps)
+    predict(model, data, out, reading, absent_as_gaps=absent_as_gaps, coverage=coverage, id_column=id_column)
 
 
 @app.command()

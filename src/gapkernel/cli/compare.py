@@ -6,81 +6,82 @@ Every method meets the same folds, of the table as it is and with more and more 
 from __future__ import annotations
 
 import hashlib
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import joblib
 import numpy as np
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
 
 from gapkernel.cli.describe import LOOK, show_gaps
-from gapkernel.cli.output import may_write, note, say
+from gapkernel.cli.measures import measured
+from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, quietly, say
 from gapkernel.cli.page import page
-from gapkernel.cli.penguins import penguins
-from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Problem, at_most, read_problem
+from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
+from gapkernel.cli.problem import FOLDS, Problem, Request
 from gapkernel.cli.verdict import Verdict
 from gapkernel.compute.runtime.writing import written_whole
-from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
-from gapkernel.experiments.methods import COMPARED, with_probabilities
+from gapkernel.experiments.methods import COMPARED, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY, EXACT_ROWS
+from gapkernel.experiments.report import duration
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
-from gapkernel.tables.files import AS_IT_IS, Reading
+from gapkernel.tables import digest_of, take_rows
+from gapkernel.tables.files import Reading
 from gapkernel.tables.input_errors import InputError
+from gapkernel.tables.targets import Labelled, at_most
 
-FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "draws": 1, "repeats": 2}
-QUICK: dict[str, Any] = {"fractions": (0.4,), "draws": 1, "repeats": 1}
+FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "repeats": 2}
+QUICK: dict[str, Any] = {"fractions": (), "repeats": 1}
+WARM_ROWS = 60
+_warm: set[tuple[str, str]] = set()
+"""The methods that this process has run once on a table, by their names."""
 
 
-def compare(
-    data: Path | None,
-    target: str | None,
-    out: Path,
-    reading: Reading = AS_IT_IS,
-    *,
-    task="auto",
-    rows=1000,
-    quick=False,
-    n_jobs=None,
-    methods=COMPARED,
-    console=None,
-) -> Verdict:
-    """Compare methods on a table (the penguins if there is none), show a table, and write a page to ``out``."""
+def request_of(data: Path | None, target: str | None, out: Path, task: str, rows: int, reading: Reading) -> Request:
+    """What the command line asks to compare; without a table it is the penguins, written beside the page."""
+    if data is None:
+        if target is not None:
+            raise InputError(
+                "--target names a column of a table, but there is no table: gapkernel compare DATA --target COL"
+            )
+        may_write(out)
+        return Request(write_penguins(out.with_name("penguins.csv")), TARGET, task, rows, reading)
+    if target is None:
+        raise InputError(f"Which column of {data} is to be predicted? --target COL")
+    return Request(data, target, task, rows, reading)
+
+
+def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=None, console=None) -> Verdict:
+    """Compare methods on a table, show what came out, and write a page to ``out``."""
     console = console or Console()
-    may_write(out, data)
+    may_write(out, request.path)
     kept = out.with_suffix(".sqlite")
-    may_write(kept, data, out)
-    problem = at_most(_problem(data, target, task, reading), rows)
-    show_gaps(problem.X, problem.name, console)
-    for text in problem.notes:
-        note(console, text)
-    kind = f"{len(np.unique(problem.y))} classes" if problem.is_classification else "regression"
-    say(console, f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n")
+    may_write(kept, request.path, out)
+    problem = _problem(request)
+    methods = methods or _methods(len(problem.y), quick)
+    _introduce(problem, console)
     study = compare_study(problem, methods, **(QUICK if quick else FULL))
-    with Store(kept) as store:
-        known = len(store.finished(study.name))
-        results = run(study, store, n_jobs=n_jobs or joblib.cpu_count(), progress=True)
-    if known:
-        say(console, f"{known} results were in {kept} already; remove it to measure again.\n")
+    jobs = n_jobs or (1 if quick else joblib.cpu_count())
+    results = _results(study, kept, jobs, console)
     verdict = Verdict(problem, results)
-    choice = final_choice(verdict)
+    with console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ..."), quietly():
+        choice = problem.choose(METHODS[verdict.winner])
+        members = _members(verdict, choice)
     show(verdict, console)
-    with written_whole(out) as path:
-        path.write_text(page(verdict, choice, data, members_of(problem, methods)), encoding="utf-8")
+    with written_whole(out) as beside:
+        beside.write_text(page(verdict, choice, request, members), encoding="utf-8")
     say(console, "\nThe whole story, with figures: ", (str(out), "bold"))
+    say(console, "\nTo fit it to all rows and use it:")
+    console.print(as_text(request.shell(verdict.winner)), soft_wrap=True)  # a line to paste must stay one
     return verdict
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareTask(Protocol):
-    """Chooses settings and fits inside the training fold, scores on the test fold."""
+    """Chooses settings and fits inside the training fold, measures on the test fold."""
 
     problem: Problem
 
@@ -89,27 +90,23 @@ class CompareTask(Protocol):
         X = problem.X
         if task.fraction:
             X = ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
-        train, test = list(problem.folds(FOLDS, task.split_seed).split(X, problem.y))[task.fold]
-        y, here, there = problem.codes, X.iloc[train], X.iloc[test]
-        begin = perf_counter()
-        choice = problem.choose(method, task.split_seed, here, y[train])
-        chosen = perf_counter()
-        estimator = problem.build(method, choice)
-        guess = estimator.fit(here, y[train]).predict(there)
-        fitted = perf_counter()
-        answer = {"settings": choice.settings, "rows": test.tolist()}
-        answer |= {"tune_seconds": chosen - begin, "fit_seconds": fitted - chosen}
-        if not problem.is_classification:
-            errors = {"score": r2_score(y[test], guess), "rmse": root_mean_squared_error(y[test], guess)}
-            return answer | errors | {"answers": guess.tolist()}
-        answer["score"] = accuracy_score(y[test], guess)
-        answer["balanced_accuracy"] = balanced_accuracy_score(y[test], guess)
-        if not task.fraction:
-            sure = with_probabilities(estimator, problem.folds(INNER_FOLDS, task.split_seed))
-            sure = estimator if sure is estimator else sure.fit(here, y[train])
-            chances = sure.predict_proba(there)
-            answer |= {"log_loss": log_loss(y[test], chances, labels=sure.classes_), "answers": chances.tolist()}
-        return answer
+        train, test = list(problem.folds(FOLDS, task.split_seed).split(problem.y, problem.y))[task.fold]
+        self._warm_up(method, Labelled(take_rows(X, train), problem.y[train], problem.task))
+        trial = problem.try_out(method, X, train, test)
+        found, answers = measured(problem.y[test], trial.estimator, take_rows(X, test))
+        seconds = {"tune_seconds": trial.tune_seconds, "fit_seconds": trial.fit_seconds}
+        kept = {} if task.fraction else {"rows": test.tolist(), "answers": answers.tolist()}
+        return {"settings": trial.choice.settings, **seconds, **found, **kept}
+
+    def _warm_up(self, method, rows: Labelled) -> None:
+        """Do it once on few rows, so that no time is taken for compiling and loading."""
+        if (self.problem.name, method.name) in _warm:
+            return
+        n_classes = len(np.unique(rows.y)) if self.problem.is_classification else 0
+        few = at_most(rows, max(WARM_ROWS, 5 * n_classes))
+        choice = self.problem.choose(method, few.X, few.y)
+        self.problem.build(method, choice).fit(few.X, few.y).predict(few.X)
+        _warm.add((self.problem.name, method.name))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -117,81 +114,106 @@ class CompareTask(Protocol):
         return {"task": problem.task, "target": problem.target, "folds": FOLDS, "versions": versions()}
 
 
-def compare_study(problem: Problem, methods=COMPARED, *, fractions=(), draws=1, repeats=1) -> Study:
-    """The tasks: ``repeats`` cross-validations of the table as it is, and ``draws`` at each share of hidden cells."""
+def compare_study(problem: Problem, methods=COMPARED, *, fractions=(), repeats=1) -> Study:
+    """The tasks: ``repeats`` cross-validations of the table as it is, and one at each share of hidden cells."""
     natural = tasks_of(dataset=[problem.name], repeat=range(repeats), fold=range(FOLDS), method=methods)
-    hidden = tasks_of(
-        dataset=[problem.name],
-        mechanism=["mcar"],
-        fraction=fractions,
-        draw=range(draws),
-        fold=range(FOLDS),
-        method=methods,
-    )
+    hidden = tasks_of(dataset=[problem.name], mechanism=["mcar"], fraction=fractions, fold=range(FOLDS), method=methods)
     protocol = CompareTask(problem=problem)
     return protocol.study(f"{problem.name} {fingerprint(problem, protocol.settings)}", natural + hidden)
 
 
 def fingerprint(problem: Problem, settings) -> str:
     """A short name for a table and what is done to it: results of one never pass for those of another."""
-    digest = hashlib.sha256(repr((sorted(settings.items()), list(problem.X), problem.target)).encode())
-    digest.update(pd.util.hash_pandas_object(problem.X, index=False).to_numpy().tobytes())
-    digest.update(repr(problem.y.tolist()).encode())
+    digest = hashlib.sha256(repr((sorted(settings.items()), problem.target, problem.y.tolist())).encode())
+    digest.update(digest_of(problem.X))
     return digest.hexdigest()[:8]
-
-
-def final_choice(verdict: Verdict) -> Choice:
-    """The settings of the winner that do best in a cross-validation of all rows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as in the tasks: of an imputer that did not converge, for example
-        return verdict.problem.choose(METHODS[verdict.winner], seed=0)
-
-
-def members_of(problem: Problem, methods) -> Members | None:
-    """What the estimator that chooses makes of all rows, if it was compared."""
-    if "gap" not in methods:
-        return None
-    return problem.build(METHODS["gap"], Choice({}, None)).fit(problem.X, problem.y).members_
 
 
 def show(verdict: Verdict, console: Console) -> None:
     """Show the scores and the verdict in the terminal."""
-    table = Table(title=f"{verdict.measure} over {len(verdict.by_split)} held-out folds", **LOOK)
-    table.add_column("method")
+    table = Table(title=f"{verdict.measure.name} over {counted(len(verdict.by_split), 'held-out fold')}", **LOOK)
+    table.add_column("method", overflow="fold")
     for name in verdict.columns:
         table.add_column(name, justify="right")
-    for name in verdict.scores.index:
+    for name in verdict.ranked:
         style = "bold green" if name == verdict.winner else ""
-        table.add_row(METHODS[name].label, *verdict.cells(name), style=style)
+        table.add_row(verdict.label(name), *verdict.cells(name), style=style)
     console.print(table)
-    console.print(_curve(verdict))
-    for text in (verdict.summary, verdict.worth, verdict.to_beat, verdict.robustness):
-        say(console, f"\n{text}" if text else "")
+    if verdict.has_hidden:
+        console.print(_curve(verdict))
+    for text in verdict.sentences:
+        say(console, f"\n{text}")
 
 
 def _curve(verdict: Verdict) -> Table:
-    table = Table(title=f"\n{verdict.measure} when cells are hidden", **LOOK)
+    table = Table(title=f"\n{verdict.measure.name} when cells are hidden, with 95% intervals", **LOOK)
     table.add_column("cells hidden")
     for fraction in verdict.curve.index:
         table.add_column(f"{fraction:.0%}", justify="right")
-    for name in verdict.scores.index:
-        values = verdict.curve[name]
-        best = values >= verdict.curve.max(axis=1) - 1e-12
-        cells = [Text(verdict.show(v), "bold green" if b else "") for v, b in zip(values, best, strict=True)]
-        table.add_row(METHODS[name].label, *cells)
+    for name in verdict.ranked:
+        table.add_row(verdict.label(name), *verdict.curve_cells(name))
     return table
 
 
-def _problem(data, target, task, reading) -> Problem:
-    if data is None:
-        if target is not None:
-            raise InputError(
-                "--target names a column of a table, but there is no table: gapkernel compare DATA --target COL"
-            )
-        return penguins()
-    if target is None:
-        raise InputError(f"Which column of {data} is to be predicted? --target COL")
-    problem = read_problem(data, target, reading, task=task)
-    if len(problem.y) < 4 * FOLDS:
-        raise InputError(f"{len(problem.y)} rows are too few to compare methods: {4 * FOLDS} are needed.")
-    return problem
+def _methods(n_rows: int, quick: bool) -> tuple[str, ...]:
+    if n_rows > EXACT_ROWS:
+        return COMPARED_ON_MANY_ROWS
+    return COMPARED_QUICKLY if quick else COMPARED
+
+
+def _problem(request: Request) -> Problem:
+    problem = request.problem()
+    n_rows = len(problem.y)
+    if n_rows < 4 * FOLDS:
+        raise InputError(f"{counted(n_rows, 'row')} are too few to compare methods: {4 * FOLDS} are needed.")
+    notes = []
+    if request.path.name == "penguins.csv" and request.target == TARGET:
+        notes.append(f"{HIDDEN:.0%} of the cells were hidden at random for this example.")
+    if n_rows > EXACT_ROWS:
+        notes.append(
+            f"More than {EXACT_ROWS} rows: kernels are approximated by Fourier features and landmarks, and methods "
+            f"that need all pairs of rows are left out."
+        )
+    return replace(problem, notes=notes)
+
+
+def _introduce(problem: Problem, console: Console) -> None:
+    show_gaps(problem.X, problem.name, console)
+    for text in problem.notes:
+        note(console, text)
+    kind = f"{len(np.unique(problem.y))} classes" if problem.is_classification else "regression"
+    say(console, f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n")
+
+
+def _results(study: Study, kept: Path, n_jobs: int, console: Console):
+    """The results of all tasks: first those of one fold, which say how long the others will take."""
+    with Store(kept) as store:
+        known = len(store.finished(study.name))
+        if known:
+            say(console, f"{counted(known, 'result')} in {kept} already; remove it to measure again.\n")
+        options: dict[str, Any] = {"n_jobs": n_jobs, "progress": True, "label": "Comparing"}
+        first = [task for task in study.tasks if not (task.fraction or task.repeat or task.fold)]
+        try:
+            measured_first = run(replace(study, tasks=tuple(first)), store, **options)
+            left = len({task.key for task in study.tasks} - store.finished(study.name))
+            if left:
+                seconds = measured_first["seconds"].mean() * left / n_jobs
+                say(
+                    console,
+                    f"{counted(left, 'task')} to do, about {duration(seconds)} going by the first fold; a comparison "
+                    f"that is stopped goes on from there.\n",
+                )
+            return run(study, store, **options)
+        except KeyboardInterrupt:
+            done = len(store.finished(study.name))
+            raise Stopped(
+                f"stopped; {done} of {len(study.tasks)} results are kept in {kept}: the same command goes on from there"
+            ) from None
+
+
+def _members(verdict: Verdict, choice: Choice):
+    """What the estimator that chooses makes of all rows, if it won."""
+    if not verdict.winner.startswith("gap"):
+        return None
+    problem = verdict.problem
+    return problem.build(METHODS[verdict.winner], choice).fit(problem.X, problem.y).members_

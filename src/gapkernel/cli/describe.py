@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.output import as_text, note, say
+from gapkernel.cli.output import as_text, counted, note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import AS_IT_IS, Reading, read_raw, typed_frame
 from gapkernel.tables.findings import findings
@@ -38,9 +38,9 @@ def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
     say(
         console,
         (name, "bold"),
-        f": {gaps.n_rows} rows, {gaps.n_columns} columns. {gaps.n_gaps} cells are missing "
-        f"({gaps.gap_fraction:.1%}); {gaps.n_complete_rows} rows are complete "
-        f"({gaps.n_complete_rows / gaps.n_rows:.0%}).",
+        f": {counted(gaps.n_rows, 'row')}, {counted(gaps.n_columns, 'column')}. "
+        f"{counted(gaps.n_gaps, 'cell')} missing ({gaps.gap_fraction:.1%}); "
+        f"{counted(gaps.n_complete_rows, 'row')} complete ({gaps.n_complete_rows / gaps.n_rows:.0%}).",
     )
     console.print(_columns(frame, gaps))
     if gaps.n_gaps:
@@ -53,15 +53,15 @@ def _columns(frame: pd.DataFrame, gaps) -> Table:
     for name, width in (("gaps", 4), ("", 5), ("", 8), ("influx", 6), ("outflux", 7)):
         table.add_column(name, no_wrap=True, min_width=width, justify="left" if width == 8 else "right")
     table.add_column("holds")  # may wrap: the table must not be wider than the terminal
-    most = max(1, gaps.column_gaps.max())
     for k, name in enumerate(frame):
         count = int(gaps.column_gaps[k])
         share = f"{count / gaps.n_rows:.1%}" if count else ""
-        drawn = Text(bar(count / most, 8), style="red")
+        drawn = Text(bar(count / gaps.n_rows, 8), style="red")
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
         table.add_row(as_text(name), str(count or "·"), share, drawn, influx, outflux, as_text(_content(frame[name])))
     table.caption = (
-        "influx: how well its gaps can be learned from the other columns; outflux: how well it can help to fill theirs"
+        "influx: gaps of the column beside values of others, as a share of all values; it grows with the gaps. "
+        "outflux: values of the column beside gaps of others, as a share of all gaps"
     )
     table.caption_justify = "left"
     return table
@@ -80,11 +80,12 @@ def _patterns(gaps) -> Table:
         for gap in gaps.patterns.gaps[k]:
             cells.append("·" if gap else "■", style="red" if gap else "cyan")
         count = int(gaps.patterns.counts[k])
-        drawn = Text(bar(count / gaps.patterns.counts[0], 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
+        drawn = Text(bar(count / gaps.n_rows, 20), style="cyan") + Text(f" {count / gaps.n_rows:.1%}")
         table.add_row(str(count), drawn, *([] if wide else [cells]), as_text(listed or "nothing"))
     if len(gaps.patterns) > MOST_PATTERNS:
         rest = gaps.patterns.counts[MOST_PATTERNS:]
-        table.caption, table.caption_justify = f"and {len(rest)} further patterns with {rest.sum()} rows", "left"
+        table.caption = f"and {counted(len(rest), 'further pattern')} with {counted(rest.sum(), 'row')}"
+        table.caption_justify = "left"
     return table
 
 

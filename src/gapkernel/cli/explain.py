@@ -12,10 +12,11 @@ from rich.text import Text
 
 from gapkernel.cli.describe import LOOK, bar
 from gapkernel.cli.output import as_text, note, say
-from gapkernel.cli.predict import prepared, read_model
+from gapkernel.cli.predict import known_rows, read_model
+from gapkernel.estimators.table_model import TableModel
 from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
 from gapkernel.inspection.value_of_information import ValueOfInformation
-from gapkernel.tables.files import AS_IT_IS, Reading, read_raw
+from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
 
 WIDTH = 20
@@ -32,12 +33,11 @@ def explain(
     """Explain the prediction for one row of ``data`` by the model in the file ``model``."""
     console = console or Console()
     saved = read_model(model)
-    frame = read_raw(data, reading)
+    frame, X, notes = known_rows(saved, data, reading, absent_as_gaps)
     if not 0 <= row < len(frame):
         raise InputError(f"--row must be a number from 0 to {len(frame) - 1}, got {row}: {data} has {len(frame)} rows.")
-    X, notes = prepared(frame, saved, data, reading.decimal, absent_as_gaps=absent_as_gaps)
     X = X.iloc[[row]].reset_index(drop=True)
-    prices = _prices(costs, saved["columns"])
+    prices = _prices(costs, list(X))
     for text in notes:
         note(console, text)
     pushed = _pushed(saved, X)
@@ -52,32 +52,32 @@ def explain(
     if not missing:
         say(console, "\nNothing is missing in the row.")
         return
-    worth, points = _what_gaps_are_worth(saved["model"], X, prices, console)
+    worth, points = _what_gaps_are_worth(saved.estimator_, X, prices, console)
     if worth is None and points is None:
         say(console, f"\nMissing: {', '.join(missing)}.")
     else:
         console.print(_missing(missing, worth, points))
 
 
-def _pushed(saved: dict, X: pd.DataFrame) -> ShapleyValues:
+def _pushed(saved: TableModel, X: pd.DataFrame) -> ShapleyValues:
     """The values of the cells: of the probability of the predicted class, or of the predicted number."""
-    model = saved["model"]
+    model = saved.estimator_
     options = {"max_exact": MOST_CELLS, "n_permutations": N_ORDERS, "random_state": 0}
-    if saved["task"] != "classification":
+    if not hasattr(model, "classes_"):
         return shapley(model, X, **options)
     label = model.classes_[model.predict_proba(X)[0].argmax()]
     return shapley(model, X, response_method="predict_proba", target=label, **options)
 
 
-def _headline(saved: dict, X: pd.DataFrame, pushed: ShapleyValues, row: int, data: Path) -> list:
+def _headline(saved: TableModel, X: pd.DataFrame, pushed: ShapleyValues, row: int, data: Path) -> list:
     answer, base = float(pushed.answers[0]), float(pushed.base_value)
-    start = f"Row {row} of {data}: '{saved['target']}' is predicted to be "
-    if saved["task"] == "classification":
+    start = f"Row {row} of {data}: '{saved.target}' is predicted to be "
+    if hasattr(saved.estimator_, "classes_"):
         said = f" with probability {answer:.2f}; it would be {base:.2f} for a row of which nothing is known."
         return [start, (str(pushed.outputs[0]), "bold"), said]
     said = f"; it would be {base:.4g} for a row of which nothing is known."
-    if hasattr(saved["model"], "predict_interval"):
-        low, high = saved["model"].predict_interval(X, coverage=0.9)[0]
+    if hasattr(saved, "predict_interval"):
+        low, high = saved.predict_interval(X, coverage=0.9)[0]
         said = f", with 90 % probability between {low:.4g} and {high:.4g}{said}"
     return [start, (f"{answer:.4g}", "bold"), said]
 

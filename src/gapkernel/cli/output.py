@@ -5,12 +5,19 @@ The names of a person's files, columns and levels are never taken for markup.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from gapkernel.tables.input_errors import InputError, shown
+
+
+class Stopped(Exception):
+    """A person stopped the command; it says what was kept."""
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -26,6 +33,19 @@ def as_text(text: str, style: str = "") -> Text:
 def note(console: Console, text: str, label: str = "Note:") -> None:
     """Print something that a person should know."""
     say(console, (label, "yellow"), f" {text}")
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, such as "1 row" or "2 rows"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings of single estimators on the way, such as an imputer that did not converge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def may_write(out: Path, *kept: Path | None) -> None:

@@ -8,21 +8,31 @@ from string import Template
 
 import numpy as np
 
-from gapkernel.cli.problem import FOLDS, INNER_FOLDS
+from gapkernel.cli.colours import colour_of, coloured, style_of
+from gapkernel.cli.output import counted
+from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.cli.verdict import Verdict
 from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS, Choice
-from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import GapSummary, summary
 from gapkernel.plots import PatternDisplay
-from gapkernel.plots.drawing import PALETTE, as_svg, page_axes
+from gapkernel.plots.drawing import as_svg, page_axes
 from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure
 
-COLOURS = dict(zip((*COMPARED, "linear"), PALETTE, strict=False))
+TERMS = {
+    "± 95%": "half the width of an interval that holds the true mean in 95 of 100 such comparisons",
+    "tune": "processor time to choose the settings of one training fold, without compiling",
+    "fit": "processor time to fit the chosen model, probabilities included",
+    "held-out fold": "rows that a model neither learned from nor chose its settings by",
+    "chance": "differences are tested fold by fold, with Nadeau and Bengio's correction for training folds that share "
+    "rows, and Holm's correction for the number of pairs; what does not survive is not claimed",
+    "row with gaps as a law": "certain where a value was observed, spread out over likely values where none was",
+    "gap pattern": "a set of columns that are missing together in some rows",
+}
 
 
-def page(verdict: Verdict, choice: Choice, data=None, members: Members | None = None) -> str:
+def page(verdict: Verdict, choice: Choice, request: Request, members: Members | None = None) -> str:
     """The page as text.
 
     Parameters
@@ -30,57 +40,45 @@ def page(verdict: Verdict, choice: Choice, data=None, members: Members | None = 
     verdict : Verdict
     choice : Choice
         The winner with its settings.
-    data : path, default=None
-        The file that was compared; None for the embedded table.
+    request : Request
+        What was asked for; the lines to paste ask for the same.
     members : Members, default=None
         Those of the estimator that chooses, on all rows.
     """
     problem, gaps = verdict.problem, summary(verdict.problem.X)
-    winner = METHODS[verdict.winner].label
+    winner, measure = verdict.label(verdict.winner), verdict.measure
     parts = {
         "title": f"{problem.target}: {winner} — gapkernel compare",
         "table_name": problem.name,
         "headline": verdict.headline,
-        "verdict": verdict.summary,
-        "to_beat": verdict.to_beat,
-        "robustness": verdict.robustness,
-        "worth": verdict.worth,
-        "score_note": f"{verdict.measure.capitalize()} on held-out folds: mean with its 95% interval, single folds "
-        f"as pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
-        "curve_note": f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
-        f"{verdict.measure} on held-out folds.",
+        "score_note": f"{measure.name.capitalize()} on held-out folds: mean with its 95% interval, single folds as "
+        f"pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "gap_note": _gap_note(gaps),
         "winner": winner,
         "method": _method(verdict),
         "versions": "Made by gapkernel compare with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".",
-        "accent": COLOURS[verdict.winner],
+        "code": request.python(problem, verdict.winner, choice),
+        "shell": request.shell(verdict.winner),
         **_promise_words(verdict),
     }
     drawn = {
+        "style": style_of(verdict.winner),
+        "verdict": "".join(f"<p>{escape(text)}</p>" for text in verdict.sentences),
         "facts": _facts(verdict, gaps),
         "score_figure": _score_figure(verdict),
-        "curve_figure": _curve_figure(verdict),
+        "curve": _curve(verdict),
         "gap_figure": _gap_figure(gaps),
         "promise_figure": _promise_figure(verdict),
-        "table_head": _head(("method", *verdict.columns), (3,)),
-        "table_rows": _score_rows(verdict),
-        "curve_head": _head(("cells hidden", *(f"{f:.0%}" for f in verdict.curve.index))),
-        "curve_rows": _curve_rows(verdict),
+        "promise_table": _promise_table(verdict),
+        "scores": _scores(verdict),
+        "pairs": _pairs(verdict),
         "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(_value(v))}</dd>" for k, v in choice.settings.items()),
-        "code": escape(code(verdict, choice)),
-        "shell": _shell(verdict, data),
-        "members": _members(members),
+        "members": _members(verdict, members),
         "notes": _notes(problem.notes),
+        "terms": _terms(verdict),
     }
     template = Template(files("gapkernel.cli").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute({name: escape(words) for name, words in parts.items()} | drawn)
-
-
-def code(verdict: Verdict, choice: Choice) -> str:
-    """The lines that fit the winner and use it."""
-    problem = verdict.problem
-    made = METHODS[verdict.winner].code(choice.settings, problem.task, problem.has_categories)
-    return f"{made}\nmodel.fit(X, y)\nmodel.predict(X_new)  # rows with gaps as they are"
 
 
 def _value(value) -> str:
@@ -89,53 +87,64 @@ def _value(value) -> str:
 
 def _facts(verdict: Verdict, gaps: GapSummary) -> str:
     facts = [
-        (verdict.show(verdict.scores["mean"].iloc[0]), f"{verdict.measure} of the winner"),
-        (f"{gaps.n_rows}", "rows"),
-        (f"{gaps.n_columns}", "columns"),
+        (verdict.measure.show(verdict.means[verdict.winner]), f"{verdict.measure.name} of the best"),
+        (str(gaps.n_rows), "rows"),
+        (str(gaps.n_columns), "columns" if gaps.n_columns != 1 else "column"),
         (f"{gaps.gap_fraction:.1%}", "of the cells are missing"),
         (str(gaps.n_rows - gaps.n_complete_rows), "rows have gaps"),
-        (str(len(gaps.patterns)), "gap patterns"),
+        (str(len(gaps.patterns)), "gap patterns" if len(gaps.patterns) != 1 else "gap pattern"),
     ]
     if verdict.problem.is_classification:
         facts.append((str(len(np.unique(verdict.problem.y))), "classes"))
     return "".join(f"<li><b>{escape(value)}</b><span>{escape(what)}</span></li>" for value, what in facts)
 
 
-def _look(method: str, short: bool = False) -> Look:
-    known = METHODS[method]
-    return Look(known.short if short else known.label, COLOURS[method], not known.ours)
+def _look(verdict: Verdict, method: str, short: bool = False) -> Look:
+    label = METHODS[method].short if short else verdict.label(method)
+    return Look(label, colour_of(method), not METHODS[method].ours)
 
 
 def _score_figure(verdict: Verdict) -> str:
-    scores = verdict.scores
-    spots = [verdict.by_split[m].to_numpy() for m in scores.index]
-    looks = [_look(m) for m in scores.index]
-    figure = interval_figure(looks, scores["mean"], scores["margin"], spots, verdict.show, _plain(verdict))
-    return as_svg(figure, f"{verdict.measure} of each method with its interval")
+    spots = [verdict.by_split[m].to_numpy() for m in verdict.ranked]
+    looks = [_look(verdict, m) for m in verdict.ranked]
+    means, margins = ([of[m] for m in verdict.ranked] for of in (verdict.means, verdict.margins))
+    figure = interval_figure(looks, means, margins, spots, verdict.measure.show, verdict.measure.tick)
+    return coloured(as_svg(figure, f"{verdict.measure.name} of each method with its interval"))
 
 
-def _curve_figure(verdict: Verdict) -> str:
-    curve, looks = verdict.curve, [_look(m, short=True) for m in verdict.scores.index]
-    values = curve[verdict.scores.index].to_numpy().T
-    figure = curve_figure(looks, curve.index.to_numpy(), values, _plain(verdict), "cells hidden")
-    return as_svg(figure, f"{verdict.measure} of each method as more cells are hidden")
+def _curve(verdict: Verdict) -> str:
+    """The section on hidden cells: a figure, or a word that nothing was hidden."""
+    note, inside = "Not measured: gapkernel compare without --quick hides cells too.", ""
+    if verdict.has_hidden:
+        note = (
+            f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
+            f"{verdict.measure.name} on held-out folds with 95% intervals."
+        )
+        looks = [_look(verdict, m, short=True) for m in verdict.ranked]
+        values, margins = (of[verdict.ranked].to_numpy().T for of in (verdict.curve, verdict.curve_margins))
+        x = verdict.curve.index.to_numpy()
+        figure = curve_figure(looks, x, values, margins, verdict.measure.tick, "cells hidden")
+        head = ("cells hidden", *(f"{fraction:.0%}" for fraction in x))
+        rows = [(_named(verdict, m), *verdict.curve_cells(m)) for m in verdict.ranked]
+        inside = coloured(as_svg(figure, f"{verdict.measure.name} of each method as more cells are hidden"))
+        inside += f"<details><summary>In numbers</summary>{_table(head, rows)}</details>"
+    return (
+        f'<section class="card"><h2>When more cells are hidden</h2><p class="why">{escape(note)}</p>{inside}</section>'
+    )
 
 
 def _gap_figure(gaps: GapSummary) -> str:
     shown = PatternDisplay(patterns=gaps.patterns, max_patterns=10)
     names = 0 if gaps.n_columns > 40 else 6.2 * min(20, max(map(len, gaps.names)))
     with page_axes(names + 60 + 26 * min(10, len(gaps.patterns)), left=80, right=132, bottom=48, top=names + 12) as ax:
-        return as_svg(
-            shown.plot(ax=ax).figure_, "Gap patterns: a line of tiles for each, dark where a value is missing"
+        drawn = as_svg(
+            shown.plot(ax=ax).figure_, "Gap patterns: a line of tiles for each, red where a value is missing"
         )
-
-
-def _plain(verdict: Verdict):
-    return (lambda v: f"{v:.0%}") if verdict.problem.is_classification else (lambda v: f"{v:.2f}")
+    return coloured(drawn)
 
 
 def _promise_words(verdict: Verdict) -> dict[str, str]:
-    label = METHODS[verdict.winner].label
+    label = verdict.label(verdict.winner)
     if verdict.problem.is_classification:
         return {
             "promise_title": "Are its probabilities honest?",
@@ -149,98 +158,112 @@ def _promise_words(verdict: Verdict) -> dict[str, str]:
 
 
 def _promise_figure(verdict: Verdict) -> str:
-    winner, colour = verdict.winner, COLOURS[verdict.winner]
+    winner, colour = verdict.winner, colour_of(verdict.winner)
     if verdict.problem.is_classification:
         found = verdict.reliability(winner)
         figure = reliability_figure(
             colour, found.promised, found.happened, found.low, found.high, f"promised: {found.what}"
         )
-        return as_svg(figure, "Promised and observed frequencies on held-out rows")
+        return coloured(as_svg(figure, "Promised and observed frequencies on held-out rows"))
     figure = prediction_figure(colour, *verdict.answers(winner), f"predicted {verdict.problem.target}")
-    return as_svg(figure, "Predicted and true values")
+    return coloured(as_svg(figure, "Predicted and true values"))
 
 
-def _head(names, optional=()) -> str:
-    cells = (
-        f'<th scope="col"{" class=optional" if k in optional else ""}>{escape(name)}</th>'
-        for k, name in enumerate(names)
-    )
-    return "".join(cells)
+def _promise_table(verdict: Verdict) -> str:
+    """The figure on probabilities in numbers."""
+    if not verdict.problem.is_classification:
+        return ""
+    found = verdict.reliability(verdict.winner)
+    rows = [
+        (f"{promised:.0%}", f"{happened:.0%}", f"{low:.0%} to {high:.0%}", str(count))
+        for promised, happened, low, high, count in zip(*found[:5], strict=True)
+    ]
+    return _table(("promised", "came true", "95% interval", "rows"), rows)
 
 
-def _swatch(method: str) -> str:
-    fill = COLOURS[method] if METHODS[method].ours else "#fff"
-    return f'<i class="swatch" style="background:{fill};border-color:{COLOURS[method]}"></i>'
+def _scores(verdict: Verdict) -> str:
+    rows = [(_named(verdict, m), *verdict.cells(m)) for m in verdict.ranked]
+    return _table(("method", *verdict.columns), rows, "won")
 
 
-def _score_rows(verdict: Verdict) -> str:
+def _pairs(verdict: Verdict) -> str:
+    """Every method of the line against every one of the column."""
+    pairs, measure = verdict.pairs, verdict.measure
     rows = []
-    for method in verdict.scores.index:
-        won = ' class="won"' if method == verdict.winner else ""
-        name = f"<td>{_swatch(method)}{escape(METHODS[method].label)}</td>"
-        cells = enumerate(verdict.cells(method))
-        shown = "".join(f"<td{' class=optional' if k == 2 else ''}>{cell}</td>" for k, cell in cells)
-        rows.append(f"<tr{won}>{name}{shown}</tr>")
-    return "".join(rows)
+    for first in verdict.ranked:
+        cells = [_named(verdict, first)]
+        for second in verdict.ranked:
+            shown = "" if first == second else measure.lead(*pairs.lead(first, second)).removesuffix(" points")
+            cells.append(f"<b>{shown}</b>" if first != second and pairs.beats(first, second) else shown)
+        rows.append(tuple(cells))
+    return _table(("method", *(METHODS[name].short for name in verdict.ranked)), rows)
 
 
-def _curve_rows(verdict: Verdict) -> str:
-    rows = []
-    for method in verdict.scores.index:
-        cells = "".join(f"<td>{verdict.show(value)}</td>" for value in verdict.curve[method])
-        rows.append(f"<tr><td>{_swatch(method)}{escape(METHODS[method].label)}</td>{cells}</tr>")
-    return "".join(rows)
+def _named(verdict: Verdict, method: str) -> str:
+    """A method with the mark it has in the figures."""
+    kind = "" if METHODS[method].ours else " hollow"
+    return f'<i class="swatch{kind}" style="--mark: var(--{colour_of(method)[1:]})"></i>{escape(verdict.label(method))}'
+
+
+def _table(head, rows, first: str = "") -> str:
+    """A table that scrolls by itself where it is wider than the screen; cells are markup."""
+    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    lines = []
+    for k, row in enumerate(rows):
+        kind = f' class="{first}"' if first and k == 0 else ""
+        lines.append(f"<tr{kind}>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>")
+    table = f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
 def _gap_note(gaps: GapSummary) -> str:
     if not gaps.n_gaps:
-        return "Nowhere: every cell has a value. The curve of hidden cells shows what would happen if some had none."
+        return "Nowhere: every cell has a value."
     worst = int(gaps.column_gaps.argmax())
     return (
-        f"{gaps.n_gaps} cells in {gaps.n_rows - gaps.n_complete_rows} rows; most in “{gaps.names[worst]}” "
-        f"({gaps.column_gaps[worst] / gaps.n_rows:.1%}). A line of tiles is a pattern, dark where a value is missing."
+        f"{counted(gaps.n_gaps, 'cell')} in {counted(gaps.n_rows - gaps.n_complete_rows, 'row')}; most in "
+        f"“{gaps.names[worst]}” ({gaps.column_gaps[worst] / gaps.n_rows:.1%}). A line of tiles is a pattern, red "
+        f"where a value is missing."
     )
 
 
 def _method(verdict: Verdict) -> str:
     platt = (
-        "Probabilities come from Platt's sigmoid, except where a method has its own. "
+        "Probabilities come from Platt's sigmoid, learned on held-out rows, except where a method has its own. "
         * verdict.problem.is_classification
     )
     times = len(verdict.by_split) // FOLDS
+    hidden = ", and others with more and more cells hidden" * verdict.has_hidden
     return (
         f"{'One cross-validation' if times == 1 else f'{times} cross-validations'} of {FOLDS} folds on the table as it "
-        f"is, and others with more and more cells hidden. Every method sees the same folds and the same gaps. "
-        f"Scaling, density, imputation and the choice of settings (by {INNER_FOLDS} inner folds) use the training rows "
-        f"only. {platt}Intervals count that training sets overlap (Nadeau and Bengio's correction). The tuning time is "
-        f"for the whole grid, the fitting time for one model, both on one core."
+        f"is{hidden}. Every method sees the same folds and the same gaps. Scaling, density, imputation and the choice "
+        f"of settings (by {INNER_FOLDS} inner folds) use the training rows only. {platt}Times are processor seconds "
+        f"after a warm-up."
     )
 
 
-def _shell(verdict: Verdict, data) -> str:
-    if data is None or verdict.winner not in FITTED:
-        return ""
-    fit = f'gapkernel fit {data} --target "{verdict.problem.target}" --method {verdict.winner} --out model.skops'
-    predict = "gapkernel predict model.skops NEW.csv --out predictions.csv"
-    return f"<pre><code>{escape(fit)}\n{escape(predict)}</code></pre>"
-
-
-def _members(members: Members | None) -> str:
-    """A section on what the estimator that chooses has tried; nothing if it was not compared."""
+def _members(verdict: Verdict, members: Members | None) -> str:
+    """A section on what the estimator that chooses has tried; nothing if it did not win."""
     if members is None:
         return ""
-    rows = "".join(
-        f"<tr><td>{escape(row.member)}</td><td>{f'{row.weight:.0%}' if row.weight else '-'}</td>"
-        f"<td>{row.score:.4f}</td><td>{row.seconds:.1f} s</td></tr>"
+    rows = [
+        (escape(row.member), f"{row.weight:.0%}" if row.weight else "-", f"{row.score:.4f}", f"{row.seconds:.1f} s")
         for row in members
-    )
+    ]
     return (
-        f'<section class="card wide"><h2>What the {escape(METHODS["gap"].label)} is made of</h2>'
+        f'<section class="card wide"><h2>What the {escape(verdict.label(verdict.winner))} is made of</h2>'
         '<p class="why">The members that it tried on all rows, the best first: its share in the answers, its score on '
         "rows it had not learned from (the higher the better), and the time that trying it took.</p>"
-        f'<div class="scroll"><table><thead><tr>{_head(("member", "weight", "score", "time"))}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></section>"
+        f"{_table(('member', 'weight', 'score', 'time'), rows)}</section>"
     )
+
+
+def _terms(verdict: Verdict) -> str:
+    meanings = {one.name: one.meaning for one in verdict.measures} | TERMS
+    if "baseline" in verdict.ranked:
+        what = "predicts the same for every row; what a model has to beat"
+        meanings = {verdict.label("baseline"): what} | meanings
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(what)}</dd>" for name, what in meanings.items())
 
 
 def _notes(notes: list[str]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 
-import pandas as pd
-
-from gapkernel.cli.problem import Problem, problem_of
 from gapkernel.missingness import ampute
+from gapkernel.tables.files import write_csv
 
+TARGET = "sex"
 HIDDEN = 0.4
 """Share of the cells that are hidden, so that gaps matter."""
 
@@ -21,12 +20,12 @@ COLUMNS = {
     "Body Mass (g)": "body_mass_g",
     "Delta 15 N (o/oo)": "delta_15_n",
     "Delta 13 C (o/oo)": "delta_13_c",
-    "Sex": "sex",
+    "Sex": TARGET,
 }
 
 
-def penguins() -> Problem:
-    """The sex of the Palmer penguins, from their measures and the isotopes in their blood, of which a part is hidden.
+def write_penguins(path: Path) -> Path:
+    """Write the Palmer penguins with their measures and the isotopes in their blood, of which a part is hidden.
 
     Some birds could not be sexed, and of some there was not enough blood for the isotopes, but those are few: with the
     gaps of nature alone all methods tie. The species would be too easy a target: every method finds it.
@@ -35,11 +34,6 @@ def penguins() -> Problem:
 
     frame = load_penguins_raw()[list(COLUMNS)].rename(columns=COLUMNS)
     frame["species"] = frame["species"].str.split().str[0]  # without the Latin name
-    frame["sex"] = frame["sex"].str.lower()
-    for name in ("species", "island", "sex"):
-        frame[name] = frame[name].astype(pd.CategoricalDtype(sorted(frame[name].dropna().unique())))
-    hidden = ampute(frame.drop(columns="sex"), HIDDEN, random_state=0).assign(sex=frame["sex"])
-    problem = problem_of(hidden, "sex", name="Palmer penguins")
-    return replace(
-        problem, notes=[*problem.notes, f"{HIDDEN:.0%} of the cells were hidden at random for this example."]
-    )
+    frame[TARGET] = frame[TARGET].str.lower()
+    write_csv(ampute(frame.drop(columns=TARGET), HIDDEN, random_state=0).assign(**{TARGET: frame[TARGET]}), path)
+    return path

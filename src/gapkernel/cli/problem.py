@@ -1,24 +1,83 @@
-"""What is to be predicted from what."""
+"""What is to be predicted from what, and the lines that ask for it again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import shlex
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
+from sklearn.metrics import balanced_accuracy_score
 
-from gapkernel.experiments import Choice, Method, choose, folds, table_grid
+from gapkernel.experiments import METHODS, Choice, Method, choose, folds, table_grid
+from gapkernel.experiments.methods import Trial, try_out
 from gapkernel.tables import schema_of
-from gapkernel.tables.files import AS_IT_IS, Reading, plain, read_frame
-from gapkernel.tables.findings import findings
-from gapkernel.tables.input_errors import InputError, unknown_column
+from gapkernel.tables.files import AS_IT_IS, Reading
+from gapkernel.tables.targets import Labelled, read_labelled_file
 
-FEWEST_ROWS_OF_A_CLASS = 5
-MOST_CLASSES = 50
 FOLDS, INNER_FOLDS = 5, 3
 """Of a comparison, and of the choice of settings."""
-TASKS = ("auto", "classification", "regression")
+UNEVEN = 2
+"""Classes are uneven when one has more than this many times the rows of another."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A file, and how it is to be read.
+
+    Attributes
+    ----------
+    path : Path
+    target : str
+    task : str
+    rows : int
+        The most rows to use.
+    reading : Reading
+    """
+
+    path: Path
+    target: str
+    task: str = "auto"
+    rows: int = 20_000
+    reading: Reading = AS_IT_IS
+
+    def problem(self) -> Problem:
+        """The problem in the file; whatever cannot be learned from is an error."""
+        found = read_labelled_file(self.path, self.target, self.reading, task=self.task, rows=self.rows)
+        return Problem(self.path.name, self.target, found)
+
+    def shell(self, method: str, out: str = "model.skops") -> str:
+        """The commands that fit a method to the same rows, read the same way, and use it."""
+        words = ["gapkernel", "fit", str(self.path), "--target", self.target, "--method", method]
+        words += [] if self.task == "auto" else ["--task", self.task]
+        words += [*self.reading.options, "--rows", str(self.rows), "--out", out]
+        encoding = ["--encoding", self.reading.encoding] if self.reading.encoding else []
+        use = ["gapkernel", "predict", out, "NEW.csv", *encoding, "--out", "predictions.csv"]
+        return f"{shlex.join(words)}\n{shlex.join(use)}"
+
+    def python(self, problem: Problem, method: str, choice: Choice) -> str:
+        """The lines of Python that do the same."""
+        reading = {f.name: getattr(self.reading, f.name) for f in fields(Reading)}
+        given: dict[str, Any] = {"task": self.task} if self.task != "auto" else {}
+        given["rows"] = self.rows
+        given |= {name: list(v) if isinstance(v, list | tuple) else v for name, v in reading.items() if v}
+        options = "".join(f", {name}={value!r}" for name, value in given.items())
+        learned = {name: given[name] for name in ("gap_marks", "decimal") if name in given}
+        model = "".join(f", {name}={value!r}" for name, value in learned.items())
+        return "\n".join(
+            [
+                "import pandas as pd",
+                "from gapkernel.estimators.table_model import TableModel",
+                "from gapkernel.tables.targets import read_xy",
+                METHODS[method].code(choice.settings, problem.task, problem.has_categories, problem.inner_folds),
+                "",
+                f"X, y = read_xy({str(self.path)!r}, {self.target!r}{options})",
+                f"model = TableModel(model, {self.target!r}{model}).fit(X, y)",
+                'model.predict(pd.read_csv("NEW.csv"))  # rows with gaps as they are',
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -29,160 +88,85 @@ class Problem:
     ----------
     name : str
         What the table is called.
-    X : DataFrame
-        Numbers and categories with gaps.
-    y : ndarray
-        Classes as text, or numbers.
     target : str
-        The column that ``y`` was.
-    task : {"classification", "regression"}
-    notes : list of str
-        What a person should know about how the table was read.
+        The column to predict.
+    rows : Labelled
+        The table without that column, and its values.
     """
 
     name: str
-    X: pd.DataFrame
-    y: np.ndarray
     target: str
-    task: str
+    rows: Labelled
     notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", [*self.rows.notes, *self.notes])
+
+    @property
+    def X(self) -> Any:
+        """Numbers and categories with gaps."""
+        return self.rows.X
+
+    @property
+    def y(self) -> np.ndarray:
+        """Classes as text, or numbers."""
+        return self.rows.y
+
+    @property
+    def task(self) -> str:
+        """Classification or regression."""
+        return self.rows.task
 
     @property
     def is_classification(self) -> bool:
         """Classes rather than numbers."""
         return self.task == "classification"
 
-    @property
+    @cached_property
+    def is_uneven(self) -> bool:
+        """Whether some classes have many more rows than others, so that accuracy says little."""
+        if not self.is_classification:
+            return False
+        counts = np.unique(self.y, return_counts=True)[1]
+        return bool(counts.max() > UNEVEN * counts.min())
+
+    @cached_property
     def has_categories(self) -> bool:
         """Whether any column holds categories."""
         return bool(schema_of(self.X).categorical.any())
 
-    @property
+    @cached_property
     def codes(self) -> np.ndarray:
         """The places of the classes among the sorted ones; numbers as they are."""
         return np.unique(self.y, return_inverse=True)[1] if self.is_classification else self.y
-
-    def take(self, rows: np.ndarray, note: str) -> Problem:
-        """Some of the rows."""
-        X = self.X.iloc[rows].reset_index(drop=True)
-        return replace(self, X=X, y=self.y[rows], notes=[*self.notes, note])
 
     def folds(self, number: int, seed: int):
         """Random folds, with the classes in their proportions."""
         return folds(number, seed, self.task)
 
-    def choose(self, method: Method, seed: int, X=None, y=None) -> Choice:
+    @property
+    def inner_folds(self):
+        """The folds by which the settings and probabilities of a final model are found."""
+        return self.folds(INNER_FOLDS, seed=0)
+
+    def choose(self, method: Method, X=None, y=None) -> Choice:
         """The settings of a method that do best in folds of all rows, or of those given."""
         X, y = (self.X, self.y) if X is None else (X, y)
-        return choose(method, X, y, self.folds(INNER_FOLDS, seed), table_grid(X.shape[1]), self.task)
+        return choose(method, X, y, self.inner_folds, table_grid(X.shape[1]), self.task, self.metric)
+
+    @property
+    def metric(self):
+        """What settings are chosen by; None is accuracy or R squared.
+
+        Uneven classes count the same each: a method that always says the most frequent one is worth nothing.
+        """
+        return balanced_accuracy_score if self.is_uneven else None
+
+    def try_out(self, method: Method, X, train: np.ndarray, test: np.ndarray) -> Trial:
+        """Choose the settings of a method among the training rows of a table, fit it, and answer the test rows."""
+        grid, cv = table_grid(X.shape[1]), self.inner_folds
+        return try_out(method, X, self.y, train, test, cv, grid, self.task, self.metric, probabilities=True)
 
     def build(self, method: Method, choice: Choice):
-        """The estimator of a method, not fitted yet."""
-        return method.build(choice.settings, self.task, self.has_categories)
-
-
-def read_problem(path, target: str, reading: Reading = AS_IT_IS, *, task="auto") -> Problem:
-    """The problem in a file; whatever cannot be learned from is an error."""
-    frame, notes = read_frame(path, reading.keeping(target), target=target)
-    return problem_of(frame, target, name=Path(path).name, task=task, notes=notes)
-
-
-def problem_of(frame: pd.DataFrame, target: str, *, name: str, task="auto", notes=()) -> Problem:
-    """The problem in a typed frame; ``notes`` say how it was read."""
-    if task not in TASKS:
-        raise InputError(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
-    if target not in frame:
-        raise unknown_column(target, frame.columns, name)
-    notes = list(notes)
-    known = frame[target].notna()
-    if not known.any():
-        raise InputError(f"The target '{target}' has no value in any row.")
-    if not known.all():
-        notes.append(f"{_rows((~known).sum())} without a value of '{target}' left out.")
-    X, y = frame.loc[known].drop(columns=target).reset_index(drop=True), frame.loc[known, target]
-    empty = [column for column in X if X[column].isna().all()]
-    if empty:
-        notes.append(f"No value at all in {_quoted(empty)}: left out.")
-        X = X.drop(columns=empty)
-    if not X.shape[1]:
-        raise InputError(f"There is no column to predict '{target}' from.")
-    notes += findings(X)
-    if y.nunique() < 2:
-        raise InputError(f"The target '{target}' has one value only, {y.iloc[0]}, so there is nothing to predict.")
-    task = _task_of(y) if task == "auto" else task
-    if task == "regression":
-        return Problem(name, X, _as_numbers(y), target, task, notes)
-    return Problem(name, X, _as_classes(y), target, task, notes)
-
-
-def at_most(problem: Problem, rows: int) -> Problem:
-    """The problem, or a sample of it with the classes in their proportions: kernel machines need time by the square.
-
-    A rare class keeps the rows that it needs to be learned at all.
-    """
-    if rows < 50:
-        raise InputError(f"--rows must be at least 50, got {rows}.")
-    if len(problem.y) <= rows:
-        return problem
-    kept = np.random.default_rng(0).permutation(len(problem.y))
-    if problem.task == "classification":
-        _, classes, counts = np.unique(problem.y[kept], return_inverse=True, return_counts=True)
-        kept = np.concatenate([kept[classes == k][:share] for k, share in enumerate(_shares(counts, rows))])
-    kept = kept[:rows]
-    return problem.take(
-        np.sort(kept), f"{rows} of {len(problem.y)} rows are used, drawn at random; --rows changes the number."
-    )
-
-
-def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
-    """How many of ``rows`` each class gets: what it needs, then each further row to the class furthest behind."""
-    shares = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS)
-    if shares.sum() > rows:
-        raise InputError(
-            f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: "
-            f"--rows must be at least {shares.sum()}."
-        )
-    fair = rows * counts / counts.sum()
-    for _ in range(rows - shares.sum()):
-        shares[np.argmax(np.where(shares < counts, fair - shares, -np.inf))] += 1
-    return shares
-
-
-def _task_of(y: pd.Series) -> str:
-    """Text is classes; numbers are classes if they are whole and at most ten."""
-    if isinstance(y.dtype, pd.CategoricalDtype):
-        return "classification"
-    few_and_whole = y.nunique() <= 10 and bool((y == y.round()).all())
-    return "classification" if few_and_whole else "regression"
-
-
-def _as_numbers(y: pd.Series) -> np.ndarray:
-    if isinstance(y.dtype, pd.CategoricalDtype):
-        raise InputError(f"The target '{y.name}' holds text such as '{y.iloc[0]}', so it cannot be a regression.")
-    if len(y) < 10:
-        raise InputError(f"{_rows(len(y))} with a value of '{y.name}' are too few to learn from: 10 are needed.")
-    return y.to_numpy(dtype=np.float64)
-
-
-def _as_classes(y: pd.Series) -> np.ndarray:
-    labels = y.astype(str) if isinstance(y.dtype, pd.CategoricalDtype) else y.map(plain)
-    counts = labels.value_counts()
-    if len(counts) > MOST_CLASSES:
-        raise InputError(
-            f"The target '{y.name}' has {len(counts)} classes; at most {MOST_CLASSES} can be compared. Merge classes, "
-            f"or choose another target."
-        )
-    if counts.min() < FEWEST_ROWS_OF_A_CLASS:
-        raise InputError(
-            f"The class '{counts.idxmin()}' of '{y.name}' has {_rows(counts.min())}; every class needs at least "
-            f"{FEWEST_ROWS_OF_A_CLASS}. Merge it with another class, or leave its rows out."
-        )
-    return labels.to_numpy(dtype=object)
-
-
-def _rows(count) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
-
-
-def _quoted(names) -> str:
-    return ", ".join(f"'{name}'" for name in names)
+        """The estimator of a method, not fitted yet; a classifier has probabilities."""
+        return method.build(choice.settings, self.task, self.has_categories, self.inner_folds)

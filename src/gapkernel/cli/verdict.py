@@ -1,33 +1,22 @@
-"""What the results of a comparison say: scores with intervals, the winner, and what it would take to beat it."""
+"""What the results of a comparison say: scores with intervals, and only those differences that survive a test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
+from gapkernel.cli.measures import Measure, measures_of
 from gapkernel.cli.problem import FOLDS, Problem
-from gapkernel.experiments import METHODS
+from gapkernel.experiments import METHODS, AllPairs, all_pairs
 from gapkernel.experiments.methods import SIMPLEST_FIRST
-from gapkernel.experiments.statistics import corrected_error
+from gapkernel.experiments.statistics import corrected_margin
 
 BINS = 8
-
-
-class Difference(NamedTuple):
-    """How much better one method is than another on the same splits, with a 95 % interval."""
-
-    mean: float
-    margin: float
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether no difference at all is a good explanation."""
-        return abs(self.mean) <= self.margin
+BASELINE = "baseline"
 
 
 class Reliability(NamedTuple):
@@ -53,180 +42,225 @@ class Verdict:
     """
 
     problem: Problem
-    results: pd.DataFrame
+    results: Any
 
-    @property
-    def natural(self) -> pd.DataFrame:
+    @cached_property
+    def natural(self) -> Any:
         """The tasks on the table as it is."""
         return self.results[self.results["fraction"] == 0]
 
     @cached_property
-    def by_split(self) -> pd.DataFrame:
-        """Scores on the table as it is: a line for each split, a column for each method."""
-        return self.natural.pivot(index=["repeat", "fold"], columns="method", values="score")
+    def measures(self) -> tuple[Measure, ...]:
+        """What is shown, the measure that ranks first."""
+        return measures_of(self.problem)
+
+    @property
+    def measure(self) -> Measure:
+        """What methods are ranked by."""
+        return self.measures[0]
 
     @cached_property
-    def scores(self) -> pd.DataFrame:
-        """A line for each method, the best first: mean, spread, margin of a 95 % interval, seconds, second score."""
-        second = "log_loss" if self.problem.is_classification else "rmse"
-        per_method = self.natural.groupby("method")
-        table = pd.DataFrame(
-            {
-                "mean": self.by_split.mean(),
-                "spread": self.by_split.std(ddof=1),
-                "margin": [margin(self.by_split[name]) for name in self.by_split],
-                "second": per_method[second].mean(),
-                "tune_seconds": per_method["tune_seconds"].mean(),
-                "fit_seconds": per_method["fit_seconds"].mean(),
-            }
-        )
-        return table.iloc[np.lexsort((table["second"], -table["mean"].round(12)))]  # the second score parts equals
+    def by_split(self) -> Any:
+        """Values on the table as it is: a line for each split, a column for each method, the best first."""
+        values = self.natural.pivot(index=["repeat", "fold"], columns="method", values=self.measure.column)
+        means, others = values.mean(), self.natural.groupby("method")[self.measures[1].column].mean()
+        order = np.lexsort(
+            (-self.measures[1].sign * others[values.columns], -self.measure.sign * means.round(12))
+        )  # the second measure parts equals
+        return values[values.columns[order]]
 
     @cached_property
-    def curve(self) -> pd.DataFrame:
-        """Mean score for each share of hidden cells (lines) and method (columns)."""
-        return self.results.pivot_table(index="fraction", columns="method", values="score")
+    def ranked(self) -> list[str]:
+        """The methods, the best first."""
+        return list(self.by_split.columns)
+
+    @cached_property
+    def pairs(self) -> AllPairs:
+        """Every method against every other one on the table as it is."""
+        return all_pairs(self.measure.sign * self.by_split, self.ranked, test_share=1.0 / FOLDS)
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean value of each method."""
+        return dict(self.by_split.mean())
+
+    @cached_property
+    def margins(self) -> dict[str, float]:
+        """Half the width of the 95 % interval of each mean."""
+        return dict(zip(self.ranked, corrected_margin(self.by_split.to_numpy(), 1.0 / FOLDS), strict=True))
 
     @property
     def winner(self) -> str:
         """The method with the best mean."""
-        return self.scores.index[0]
+        return self.ranked[0]
 
     @property
-    def runner_up(self) -> str:
-        """The second."""
-        return self.scores.index[1]
+    def models(self) -> list[str]:
+        """The methods that learn something, the best first."""
+        return [name for name in self.ranked if name != BASELINE]
 
-    @property
-    def lead(self) -> Difference:
-        """The winner's lead over the runner-up."""
-        return difference(self.by_split[self.winner], self.by_split[self.runner_up])
-
-    @property
-    def least_lead(self) -> float:
-        """The least lead that is more than noise: over the best method that does not tie on every fold."""
-        best = self.by_split[self.winner]
-        margins = (difference(best, self.by_split[name]).margin for name in self.scores.index[1:])
-        return next((margin for margin in margins if margin > 0), 0.0)
-
-    def show(self, score: float) -> str:
-        """A score as people write it."""
-        return f"{score:.1%}" if self.problem.is_classification else f"{score:.3f}"
-
-    def points(self, score: float, margin: float | None = None) -> str:
-        """A difference of scores as people write it."""
-        scale, digits, unit = (100, 1, " points") if self.problem.is_classification else (1, 3, "")
-        around = "" if margin is None else f" ± {scale * margin:.{digits}f}"
-        return f"{scale * score:.{digits}f}{around}{unit}"
-
-    @property
-    def measure(self) -> str:
-        """The name of the score."""
-        return "accuracy" if self.problem.is_classification else "R²"
+    def label(self, method: str) -> str:
+        """What people call a method."""
+        if method != BASELINE:
+            return METHODS[method].label
+        return "majority class" if self.problem.is_classification else f"mean of {self.problem.target}"
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What `cells` shows."""
-        second = "log loss" if self.problem.is_classification else "RMSE"
-        return self.measure, "± 95%", "spread", second, "tune", "fit"
+        return self.measure.name, "± 95%", *(one.name for one in self.measures[1:]), "tune", "fit"
 
     def cells(self, method: str) -> tuple[str, ...]:
-        """The line of `scores` for a method, as people write it."""
-        line = self.scores.loc[method]
-        second = f"{line['second']:{'.3f' if self.problem.is_classification else '.4g'}}"
-        seconds = [f"{line[name]:.2f} s" for name in ("tune_seconds", "fit_seconds")]
-        return *(self.show(line[name]) for name in ("mean", "margin", "spread")), second, *seconds
+        """The line of a method, as people write it."""
+        of_it = self.natural[self.natural["method"] == method]
+        others = (one.show(of_it[one.column].mean()) for one in self.measures[1:])
+        seconds = (f"{of_it[name].mean():.2f} s" for name in ("tune_seconds", "fit_seconds"))
+        shown = self.measure.show(self.means[method]), self.measure.show(self.margins[method])
+        return *shown, *others, *seconds
+
+    # -- what may be said ------------------------------------------------------------------------------------------
 
     @property
     def as_good(self) -> list[str]:
-        """The methods that cannot be told from the winner."""
-        best = self.by_split[self.winner]
-        return [name for name in self.scores.index[1:] if difference(best, self.by_split[name]).is_noise]
+        """The other methods that cannot be told from the best."""
+        return [name for name in self.ranked[1:] if not self.pairs.beats(self.winner, name)]
 
     @property
-    def sturdiest(self) -> str | None:
-        """The method that does best over all shares of hidden cells; None if none were hidden."""
-        hidden = self.curve[self.curve.index > 0]
-        return None if hidden.empty else str(hidden.mean().idxmax())
+    def beat_baseline(self) -> list[str]:
+        """The methods that are better than no model at all; all of them where that was not compared."""
+        if BASELINE not in self.ranked:
+            return self.models
+        return [name for name in self.models if self.pairs.beats(name, BASELINE)]
 
     @property
     def headline(self) -> str:
         """The verdict in one line."""
-        first, tied = METHODS[self.winner].label, self.as_good
-        text = f"{first} predicts “{self.problem.target}” best"
+        target, first = f"“{self.problem.target}”", self.label(self.winner)
+        if not self.beat_baseline:
+            return f"No method predicts {target} better than the {self.label(BASELINE)}, as far as these rows can show"
+        tied = self.as_good
         if not tied:
-            return text
-        if len(tied) > 1 and len(tied) == len(self.scores) - 1 and self.sturdiest:
-            all_of_them = _counted(len(self.scores)).capitalize()
-            return (
-                f"{all_of_them} methods predict “{self.problem.target}” equally well; "
-                f"{METHODS[self.sturdiest].label} holds up best as cells go missing"
-            )
-        others = METHODS[tied[0]].label if len(tied) == 1 else f"{_counted(len(tied))} others"
-        return f"{text}, but {others} cannot be told from it"
+            return f"{first} predicts {target} best"
+        if len(tied) == len(self.models) - 1 and len(tied) > 1:
+            return f"{_number(len(self.models)).capitalize()} methods predict {target}; none can be told from the best"
+        others = self.label(tied[0]) if len(tied) == 1 else f"{_number(len(tied))} others"
+        return f"{first} predicts {target} best, but {others} cannot be told from it"
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict in full."""
+        return [text for text in (self.summary, self.against_baseline, self.worth, self.sight, self.robustness) if text]
 
     @property
     def summary(self) -> str:
-        """Who won, and by how much."""
-        first, second, lead = METHODS[self.winner].label, METHODS[self.runner_up].label, self.lead
+        """Who came first, and by how much."""
+        measure, (first, second) = self.measure, self.ranked[:2]
+        lead = measure.lead(*self.pairs.lead(first, second))
         text = (
-            f"{first} has the best mean {self.measure}, {self.show(self.scores['mean'].iloc[0])}. "
-            f"Its lead over {second} is {self.points(lead.mean, lead.margin)}"
+            f"{self.label(first)} has the best mean {measure.name}, {measure.show(self.means[first])}. Its lead over "
+            f"{self.label(second)} is {lead}"
         )
-        if not lead.is_noise:
-            return f"{text}: more than noise explains."
+        if self.pairs.beats(first, second):
+            return f"{text}: more than chance explains."
         tied = self.as_good
-        if len(tied) == len(self.scores) - 1:
-            return f"{text}: within noise, and so is its lead over every other method."
-        return f"{text}: within noise. As good as it is here: {', '.join(METHODS[name].label for name in tied)}."
+        if len(tied) == len(self.ranked) - 1:
+            return f"{text}, which chance may explain, and so it may the lead over every other method."
+        return f"{text}, which chance may explain. As good here: {', '.join(map(self.label, tied))}."
+
+    @property
+    def against_baseline(self) -> str:
+        """What a prediction without a model is worth."""
+        if BASELINE not in self.ranked:
+            return ""
+        label, value = self.label(BASELINE), self.measure.show(self.means[BASELINE])
+        text = f"The {label} alone has {self.measure.name} {value}"
+        better = self.beat_baseline
+        if not better:
+            return f"{text}, and no method is better by more than chance explains: there may be nothing to learn here."
+        if len(better) == len(self.models):
+            return f"{text}; every method is better by more than chance explains."
+        return f"{text}; better by more than chance explains: {', '.join(map(self.label, better))}."
 
     @property
     def worth(self) -> str:
         """Whether the estimator that chooses is worth more than the simplest method that is as good."""
-        if "gap" not in self.scores.index:
+        name = next((name for name in self.ranked if name.startswith("gap")), None)
+        if name is None or not self.beat_baseline:
             return ""
-        label, own = METHODS["gap"].label, self.by_split["gap"]
-        for name in SIMPLEST_FIRST:
-            if name in self.scores.index:
-                lead = difference(own, self.by_split[name])
-                if lead.mean < -lead.margin:
-                    simpler = METHODS[name].label
-                    return f"{simpler} is simpler than the {label} and better here, by more than noise explains."
-                if lead.mean <= 0 or lead.is_noise:
-                    return (
-                        f"The simplest method that cannot be told from the {label} here is {METHODS[name].label}: the "
-                        f"lead is {self.points(lead.mean, lead.margin)}."
-                    )
-        return f"The {label} is better than every simpler method here, by more than noise explains."
+        label = self.label(name)
+        for simple in (one for one in SIMPLEST_FIRST if one in self.ranked):
+            if self.pairs.beats(simple, name):
+                return (
+                    f"{self.label(simple)} is simpler than the {label} and better here, by more than chance explains."
+                )
+            if not self.pairs.beats(name, simple):
+                lead = self.measure.lead(*self.pairs.lead(name, simple))
+                return (
+                    f"The simplest method that cannot be told from the {label} here is {self.label(simple)}: the "
+                    f"{label} is ahead by {lead}."
+                )
+        return f"The {label} is better than every simpler method here, by more than chance explains."
 
     @property
-    def to_beat(self) -> str:
-        """What another method would have to reach."""
-        mean, margin, rows = self.scores["mean"].iloc[0], self.least_lead, len(self.problem.y)
-        blind = f"differences under {self.points(margin)} cannot be seen with {rows} rows"
-        if mean + margin < 1.0:
-            reach = self.show(mean + margin)
-            return f"To beat it beyond doubt, a method has to reach {reach} on the same folds: {blind}."
-        left = self.points(1.0 - mean)
-        return f"No method can beat it beyond doubt on these rows: {blind}, and {left} are left above it."
+    def sight(self) -> str:
+        """Which differences these folds can show."""
+        least = self.measure.lead(self.pairs.least_lead(self.winner))
+        return (
+            f"What these {len(self.problem.y)} rows in {len(self.by_split)} folds can show: a lead of {least} over "
+            f"{self.label(self.winner)} would be more than chance explains; smaller ones may not be seen."
+        )
+
+    # -- hidden cells ----------------------------------------------------------------------------------------------
+
+    @property
+    def has_hidden(self) -> bool:
+        """Whether cells were hidden."""
+        return bool((self.results["fraction"] > 0).any())
+
+    @cached_property
+    def curve(self) -> Any:
+        """Mean value for each share of hidden cells (lines) and method (columns)."""
+        return self.results.pivot_table(index="fraction", columns="method", values=self.measure.column)[self.ranked]
+
+    @cached_property
+    def curve_margins(self) -> Any:
+        """Half the widths of the 95 % intervals of `curve`."""
+        column = self.results.groupby(["fraction", "method"])[self.measure.column]
+        return column.apply(lambda values: corrected_margin(values.to_numpy(), 1.0 / FOLDS)).unstack()[self.ranked]
+
+    def curve_cells(self, method: str) -> list[str]:
+        """The curve of a method, as people write it."""
+        pairs = zip(self.curve[method], self.curve_margins[method], strict=True)
+        return [f"{self.measure.show(mean)} ± {self.measure.show(margin).removesuffix('%')}" for mean, margin in pairs]
+
+    @cached_property
+    def hidden_pairs(self) -> AllPairs:
+        """Every method against every other one where cells are hidden: the mean over the shares, fold by fold."""
+        hidden = self.results[self.results["fraction"] > 0]
+        means = hidden.pivot_table(index=["draw", "fold"], columns="method", values=self.measure.column)
+        return all_pairs(self.measure.sign * means[self.ranked], self.ranked, test_share=1.0 / FOLDS)
 
     @property
     def robustness(self) -> str:
-        """Who suffers least when cells are hidden."""
-        hidden = self.curve[self.curve.index > 0]
-        if hidden.empty:
+        """Who is better when cells are hidden, as far as a test can say."""
+        if not self.has_hidden:
             return ""
-        ranked, most = hidden.mean().sort_values(ascending=False), hidden.index[-1]
-        best, worst = (
-            f"{METHODS[name].label} ({self.show(hidden[name].iloc[-1])} with {most:.0%} hidden)"
-            for name in (ranked.index[0], ranked.index[-1])
-        )
-        return f"When cells are hidden, {best} holds up best and {worst} least."
+        hidden = self.curve[self.curve.index > 0].mean()
+        best = max(self.models, key=lambda name: self.measure.sign * hidden[name])
+        beaten = [name for name in self.models if self.hidden_pairs.beats(best, name)]
+        text = f"When cells are hidden, {self.label(best)} has the best mean"
+        if not beaten:
+            return f"{text}, but its lead over any other method may be chance."
+        if len(beaten) == len(self.models) - 1:
+            return f"{text}, ahead of every other method by more than chance explains."
+        return f"{text}, ahead of {', '.join(map(self.label, beaten))} by more than chance explains."
+
+    # -- answers ---------------------------------------------------------------------------------------------------
 
     def answers(self, method: str) -> tuple[np.ndarray, np.ndarray]:
         """Held-out answers of a method, each row once, and the truth (classes as numbers)."""
         tasks = self.natural[(self.natural["method"] == method) & (self.natural["repeat"] == 0)]
-        rows = np.concatenate(tasks["rows"].to_list())
+        rows = np.concatenate(tasks["rows"].to_list()).astype(int)
         return np.concatenate(tasks["answers"].to_list()), self.problem.codes[rows]
 
     def reliability(self, method: str) -> Reliability:
@@ -245,17 +279,6 @@ class Verdict:
         return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
 
 
-def difference(first: pd.Series, second: pd.Series) -> Difference:
-    """The mean difference of two methods over the same splits."""
-    apart = first - second
-    return Difference(float(apart.mean()), margin(apart))
-
-
-def margin(values: pd.Series) -> float:
-    """Half the width of a 95 % interval of a mean over splits."""
-    return float(stats.t.ppf(0.975, len(values) - 1) * corrected_error(values, 1.0 / FOLDS))
-
-
-def _counted(number: int) -> str:
+def _number(number: int) -> str:
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     return words[number] if number < len(words) else str(number)

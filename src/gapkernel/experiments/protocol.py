@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
@@ -35,7 +36,7 @@ class Protocol(ABC):
 
     def __call__(self, task: Task) -> dict[str, Any]:
         begin = process_time()
-        with warnings.catch_warnings(), config_context(n_threads=1):
+        with warnings.catch_warnings(), config_context(n_threads=1), threadpool_limits(1):
             warnings.simplefilter("ignore")
             result = self.result(task)
         return result | {"seconds": process_time() - begin}

@@ -101,7 +101,7 @@ class Report:
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         parts = [
             f"# {self.title}",
-            f"Made by `{command}`: {_duration(self.seconds)} of processor time. {packages}.",
+            f"Made by `{command}`: {duration(self.seconds)} of processor time. {packages}.",
             "\n".join(f"- {finding}" for finding in self.findings),
             *(table.markdown() for table in self.tables),
             *(f"![{self.captions[name]}]({name}.png)\n\n{self.captions[name]}" for name in self.figures),
@@ -119,5 +119,6 @@ def _file_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
     return f"{seconds:.0f} s" if seconds < 180 else f"{seconds / 60:.0f} minutes"

@@ -13,7 +13,7 @@ from gapkernel.experiments.store import Store
 from gapkernel.experiments.tasks import Study, Task
 
 
-def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
+def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, label=None):
     """Do every task of a study that the store does not hold yet.
 
     Parameters
@@ -26,6 +26,9 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
         Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
     progress : bool, default=False
         Show a bar with the time left, as ``gapkernel.set_config(progress=True)`` does too.
+
+    label : str, default=None
+        What the bar is called; None is the name of the study.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False):
     done = store.finished(study.name)
     left = [task for task in study.tasks if task.key not in done]
     results = _results(study, store, left, n_jobs, client)
-    for task, result in tracked(results, len(left), study.name, verbose=progress):
+    for task, result in tracked(results, len(left), label or study.name, verbose=progress):
         if result is not None:
             store.put(number, task, result)
     return store.frame(study.name, study.tasks)

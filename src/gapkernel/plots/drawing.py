@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-PALETTE = ("#0b6fb8", "#2e7d32", "#0c8a91", "#5a54c4", "#c0632b", "#a8740a", "#9a3f6d", "#3d5a80", "#6d6d6d", "#1c2733")
+PALETTE = ("#0b6fb8", "#2e7d32", "#0a767c", "#5a54c4", "#ad5321", "#8a5f08", "#9a3f6d", "#3d5a80", "#666666", "#1c2733")
 SOFT, GRID = "#5b6875", "#e3e8ed"
 OBSERVED, MISSING = "#9fc3e0", "#b8402a"
 PAGE_WIDTH = 440

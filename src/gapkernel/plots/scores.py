@@ -49,7 +49,7 @@ def interval_figure(looks: Sequence[Look], means, margins, spots, show: Callable
             ax.annotate(words, (PAGE_WIDTH - 10, k), (0, 11), color=SOFT, size=12.5, ha="right", **above)
             ax.plot(single, np.full(len(single), k + 0.19), "o", color=look.colour, alpha=0.3, markersize=6, mew=0)
             ax.plot([mean - margin, mean + margin], [k, k], color=look.colour, linewidth=2.4)
-            ax.plot(mean, k, markersize=9, **look.marks)
+            ax.plot(mean, k, color=look.colour, markersize=9, **look.marks)
         ax.set(ylim=(len(looks) - 0.55, -0.55), yticks=[])
         ax.grid(axis="x")
         ax.locator_params("x", nbins=5, steps=[1, 2, 5, 10])
@@ -57,16 +57,21 @@ def interval_figure(looks: Sequence[Look], means, margins, spots, show: Callable
         return ax.figure
 
 
-def curve_figure(looks: Sequence[Look], x, values, tick: Callable, label: str):
-    """A line for each method over shares of hidden cells, named at its right end; ``values`` is (n_methods, n_x)."""
-    with page_axes(316, right=116) as ax:
-        for look, line in zip(looks, values, strict=True):
+def curve_figure(looks: Sequence[Look], x, values, margins, tick: Callable, label: str):
+    """A line for each method over shares of hidden cells, named at its right end, with intervals beside each other.
+
+    ``values`` and ``margins``, half the widths of the intervals, are (n_methods, n_x).
+    """
+    with page_axes(330, right=116) as ax:
+        apart = 0.03 * np.ptp(x) * np.linspace(-1, 1, len(looks))
+        for look, line, margin, aside in zip(looks, values, margins, apart, strict=True):
             style = "--" if look.hollow else "-"
-            ax.plot(x, line, color=look.colour, linewidth=2.2, linestyle=style, markersize=6.8, **look.marks)
+            ax.vlines(x + aside, line - margin, line + margin, color=look.colour, linewidth=1.2, alpha=0.55)
+            ax.plot(x + aside, line, color=look.colour, linewidth=2.2, linestyle=style, markersize=6.8, **look.marks)
         ax.locator_params("y", nbins=6, steps=[1, 2, 5, 10])
         ax.margins(y=0.06)
         ax.autoscale_view()
-        ends = ax.transData.transform([(x[-1], line[-1]) for line in values])
+        ends = ax.transData.transform([(x[-1] + aside, line[-1]) for aside, line in zip(apart, values, strict=True)])
         for look, (across, up), place in zip(looks, ends, spaced(ends[:, 1], 15.5, ax.bbox.y1), strict=True):
             line = {"arrowstyle": "-", "color": look.colour, "linewidth": 0.8, "shrinkB": 5, "relpos": (0, 0.5)}
             at = {"xycoords": "figure pixels", "textcoords": "figure pixels", "va": "center", "arrowprops": line}

@@ -1,6 +1,7 @@
 """The one door for data: arrays, frames, files, and tables too large for memory."""
 
 from gapkernel.tables.frames import (
+    digest_of,
     fill_gaps,
     floats_of,
     gaps_of,
@@ -30,6 +31,7 @@ __all__ = [
     "Schema",
     "Table",
     "Tilt",
+    "digest_of",
     "fill_gaps",
     "floats_of",
     "gaps_of",

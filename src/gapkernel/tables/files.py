@@ -94,8 +94,7 @@ def read_raw(path, reading: Reading = AS_IT_IS) -> pd.DataFrame:
     frame = frame.drop(columns=list(reading.drop))
     if not frame.shape[1]:
         raise InputError("Every column was dropped, so nothing is left.")
-    marks = set(GAP_MARKS).union(reading.gap_marks)
-    return pd.DataFrame({name: _with_gaps(frame[name], marks) for name in frame})
+    return pd.DataFrame({name: with_marks_as_gaps(frame[name], reading.gap_marks) for name in frame})
 
 
 def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.DataFrame, list[str]]:
@@ -205,8 +204,9 @@ def deciphered(values: pd.Series, parsed: pd.Series, written: str) -> list[str]:
     return [f"'{values.name}' is written {written}: {example}. If it is text: --category \"{values.name}\"."]
 
 
-def _with_gaps(values: pd.Series, marks: set[str]) -> pd.Series:
-    """Numbers, or text without blanks around it, with None in the gaps."""
+def with_marks_as_gaps(values: pd.Series, gap_marks) -> pd.Series:
+    """Numbers, or text without blanks around it, with None in the gaps: `GAP_MARKS` and these."""
+    marks = set(GAP_MARKS).union(gap_marks)
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         numeric = pd.to_numeric(pd.Series(sorted(marks)), errors="coerce").dropna()
         return values.mask(values.isin(numeric))
