@@ -10,6 +10,7 @@ import re
 import warnings
 from pathlib import Path
 
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401  for examples that are looked at but not run
 from sphinx.application import Sphinx
 from sphinx_gallery.sorting import ExplicitOrder, FileNameSortKey
 
