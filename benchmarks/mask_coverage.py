@@ -190,10 +190,13 @@ def draw(frames):
         gaps = np.array([mask.count("1") for mask in mean.index])
         for k, rule in enumerate(RULES):
             places = gaps + 0.22 * (k - 1)
-            ax.plot(places, mean[f"cover {rule}"], ".", markersize=5, color=PALETTE[k], label=rule)
+            ax.plot(
+                places, mean[f"cover {rule}"], ".", markersize=5, color=("0.6", PALETTE[1], PALETTE[0])[k], label=rule
+            )
         ax.axhspan(0.88, 0.93, color="0.93", zorder=0)
         ax.axhline(COVERAGE, color="black", linewidth=0.8, linestyle="--")
         ax.set(title=name, xlabel="missing cells")
+        ax.xaxis.get_major_locator().set_params(integer=True)
     first = np.atleast_1d(axes)[0]
     first.set_ylabel("coverage of one mask")
     first.legend(frameon=False)
