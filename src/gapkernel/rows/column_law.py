@@ -166,7 +166,7 @@ class UniformWindows(Law):
 
     @cached_property
     def variance(self) -> float:  # type: ignore[override]
-        return float((self.centres - self.mean) ** 2 @ self.weights + self.half_width**2 / 3.0)
+        return float((self.centres - self.mean) ** 2 @ self.weights + self.half_width * self.half_width / 3.0)
 
     @cached_property
     def _powers(self) -> np.ndarray:

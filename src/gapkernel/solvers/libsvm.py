@@ -15,6 +15,8 @@ from gapkernel.solvers.base import Solution, Solver
 MOST_ITERATIONS = 10_000_000
 """The bound of libsvm itself, which scikit-learn lifts."""
 
+MOST_COUNTED = 2**31 - 1
+
 
 @dataclass(frozen=True, eq=False)
 class SupportVectors(Solution):
@@ -46,6 +48,8 @@ class LibSVM(Solver):
     def __init__(self, **parameters):
         self._svm: Any = self._problem(kernel="precomputed", **{"max_iter": MOST_ITERATIONS, **parameters})
         self._svm._validate_params()
+        if self._svm.max_iter > MOST_COUNTED:
+            raise ValueError(f"max_iter must be at most {MOST_COUNTED}, or -1 for no limit.")
         if parameters.get("C") == np.inf:
             raise ValueError("C must be finite: classes that overlap have no solution without a bound. Use C=1e6.")
 

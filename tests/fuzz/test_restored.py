@@ -1,0 +1,64 @@
+"""What was declared about an object is checked when it comes back, and nothing derived is stored."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import gapkernel as gk
+from gapkernel.rows import GaussianRows
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+X[::3, 0], X[1::3, 1] = np.nan, np.nan
+ROWS = gk.density.Gaussian().fit(X).condition(X)
+
+
+def restored(rows, **changes):
+    """The rows as a file would give them back, with some arrays replaced."""
+    return pickle.loads(pickle.dumps(rows)).__setstate__({**rows.__getstate__(), **changes})
+
+
+def test_derived_arrays_are_not_stored():
+    assert ROWS.gap_start is not None
+    assert set(ROWS.__getstate__()) == {"means", "pattern", "gaps", "covariance"}
+    np.testing.assert_array_equal(copy.deepcopy(ROWS).total_variance, ROWS.total_variance)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"covariance": ROWS.covariance[:1]},
+        {"covariance": -ROWS.covariance},
+        {"pattern": ROWS.pattern + 1000},
+        {"pattern": ROWS.pattern - 1},
+        {"pattern": ROWS.pattern.astype(float)},
+        {"pattern": ROWS.pattern[:-1]},
+        {"gaps": ROWS.gaps[:, :-1]},
+        {"gaps": ROWS.gaps.astype(int)},
+        {"means": ROWS.means.astype("f4")},
+        {"means": np.full_like(ROWS.means, np.nan)},
+        {"means": ROWS.means[:, :, None]},
+        {"means": None},
+        {"means": np.ma.masked_array(ROWS.means)},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_rows_that_do_not_go_together_are_refused(changes):
+    with pytest.raises(ValueError, match=r"GaussianRows|covariance"):
+        restored(ROWS, **changes)
+
+
+def test_rows_without_a_part_are_refused():
+    state = ROWS.__getstate__()
+    del state["gaps"]
+    with pytest.raises(ValueError, match="lacks gaps"):
+        GaussianRows.__new__(GaussianRows).__setstate__(state)
+
+
+def test_a_forged_covariance_is_refused_when_the_model_is_loaded(tmp_path):
+    model = gk.RobustSVC().fit(X, np.arange(12) % 2)
+    object.__setattr__(model.rows_, "covariance", model.rows_.covariance[:1])
+    gk.persistence.save(model, tmp_path / "forged.skops")
+    with pytest.raises(gk.persistence.DamagedFileError, match="covariances do not go with the gaps"):
+        gk.persistence.load(tmp_path / "forged.skops")
