@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -35,7 +37,7 @@ class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
         self.columns_ = np.flatnonzero(~gaps_of(X).all(axis=0)).tolist()
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> Any:
         """The columns that had a value at fit.
 
         Parameters
