@@ -194,6 +194,10 @@ def write_tables(results):
     """Mean ranks on the shared tables, coverage, and the cells beside TabPFN-3."""
     frame = results["quality"]
     frame = frame[frame.groupby(["dataset", "fraction", "fold"])["method"].transform("count") == len(rivals()) + 1]
+    if "cells" in results and len(results["cells"]):
+        write_cells(results["cells"])
+    if not len(frame):
+        return  # no table has been tried by all yet
     frame = frame.assign(error=1.0 - frame["accuracy"])
     rows, blocks = [], {}
     for measure in ("log_loss", "error", "auc", "rmse"):
@@ -211,13 +215,17 @@ def write_tables(results):
         f"{name}: critical difference {result.critical_difference:.2f} with {len(blocks[name])} tables as blocks."
         for name, result in tested.items()
     )
+    done = frame[frame["method"] == "gap"].groupby("fraction")["fold"].nunique()
+    notes += (
+        " Folds that all estimators have: "
+        + ", ".join(f"{n} at {share:.0%} removed" for share, n in done.items())
+        + "."
+    )
     report("quality", "Mean ranks on the shared tables", header, rows, notes, COMMAND)
     write_pairs(blocks)
     write_coverage(frame[frame["method"] == "gap"])
     if "sureness" in frame:
         write_calibration(frame)
-    if "cells" in results and len(results["cells"]):
-        write_cells(results["cells"])
     _draw(tested)
 
 
