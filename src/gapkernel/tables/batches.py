@@ -73,7 +73,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
     Returns
     -------
     batches : Batches
-        Iterating gives (X, y) for each batch. `FourierClassifier`, `FourierRegressor`, `FourierFeatures` and `Nystroem`
+        Iterating gives (X, y) for each batch. The Gap and the Fourier estimators, `FourierFeatures` and `Nystroem`
         fit it; every kernel machine predicts it.
 
     Examples
