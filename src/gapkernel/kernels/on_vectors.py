@@ -59,7 +59,7 @@ class FunctionKernel(Kernel):
     Parameters
     ----------
     function : callable
-        k(X, Y) of arrays (n, d) and (m, d), giving (n, m).
+        Called as k(X, Y) with arrays (n, d) and (m, d), it gives (n, m).
     """
 
     function: Any = None
