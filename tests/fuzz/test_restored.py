@@ -5,8 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import gapkernel as gk
+from gapkernel.persistence.foreign import check_foreign
 from gapkernel.rows import GaussianRows
 
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -62,3 +64,19 @@ def test_a_forged_covariance_is_refused_when_the_model_is_loaded(tmp_path):
     gk.persistence.save(model, tmp_path / "forged.skops")
     with pytest.raises(gk.persistence.DamagedFileError, match="covariances do not go with the gaps"):
         gk.persistence.load(tmp_path / "forged.skops")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("left_child", 10**6, "does not end"), ("right_child", 0, "does not end"), ("feature", 77, "column that does not")],
+)
+def test_trees_of_forests_are_checked(field, value, message):
+    forest = RandomForestClassifier(2, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    check_foreign(forest)
+    tree = forest.estimators_[1].tree_
+    state = tree.__getstate__()
+    state["nodes"] = state["nodes"].copy()
+    state["nodes"][field][0] = value
+    tree.__setstate__(state)
+    with pytest.raises(ValueError, match=message):
+        check_foreign(forest)

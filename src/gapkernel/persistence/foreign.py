@@ -23,6 +23,8 @@ def check_foreign(model: Any) -> None:
         name = f"{type(part).__module__}.{type(part).__name__}"
         if name == "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor":
             _check_tree(part)
+        elif name == "sklearn.tree._tree.Tree":
+            _check_grown_tree(part)
         elif name.startswith("sklearn.svm._classes."):
             _check_libsvm(vars(part))
         elif hasattr(part, "_predictors"):
@@ -43,6 +45,17 @@ def _check_tree(tree) -> None:
     for bits in (tree.raw_left_cat_bitsets, tree.binned_left_cat_bitsets):
         if bits.shape[1:] != (8,) or bits.dtype != np.uint32 or np.any(nodes["bitset_idx"][by_level] >= len(bits)):
             raise ValueError("A tree asks for levels that it does not have.")
+
+
+def _check_grown_tree(tree) -> None:
+    """The same for a tree of a forest."""
+    left, right, places = tree.children_left, tree.children_right, np.arange(tree.node_count)
+    inner = left != -1
+    for children in (left[inner], right[inner]):
+        if np.any(children <= places[inner]) or np.any(children >= tree.node_count):
+            raise ValueError("A tree does not end.")
+    if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= tree.n_features)):
+        raise ValueError("A tree asks for a column that does not exist.")
 
 
 def _check_columns(booster) -> None:

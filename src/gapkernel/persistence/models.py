@@ -34,6 +34,7 @@ HARMLESS_TYPES = frozenset(
         "sklearn.metrics._scorer._PassthroughScorer",
         "sklearn.model_selection._split.KFold",
         "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.tree._tree.Tree",
     }
 )
 """Types of other packages that a model may hold too: skops does not trust them unasked, but they hold only numbers."""
