@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -21,6 +21,25 @@ PANELS = np.concatenate([THIN[::-1], np.linspace(0.0, 1.0, 257)[1:-1], 1.0 - THI
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
+@dataclass(frozen=True, eq=False)
+class Blur:
+    """A law as points that are spread out: X = centre + width S, S of one shape.
+
+    Attributes
+    ----------
+    centres, weights : ndarray
+        The points, and how much each counts; the weights sum to 1.
+    width : float
+    shape : {"box", "normal"}
+        S is uniform between -1 and 1, or standard normal.
+    """
+
+    centres: np.ndarray
+    weights: np.ndarray
+    width: float
+    shape: Literal["box", "normal"]
+
+
 class Law(Restored):
     """The law of a missing number X.
 
@@ -30,6 +49,11 @@ class Law(Restored):
 
     exact = False
     """Whether `nodes` gives the law itself, not an approximation."""
+
+    @property
+    def blur(self) -> Blur | None:
+        """The law as points that are spread out; None where it has no such form."""
+        return None
 
     def integral_of_cdf(self, z) -> np.ndarray:
         """E (z - X)+, the integral of the distribution function up to ``z``."""
@@ -152,6 +176,10 @@ class UniformWindows(Law):
         if self.half_width <= 0:
             raise ValueError("A window has no width.")
 
+    @property
+    def blur(self) -> Blur:
+        return Blur(self.centres, self.weights, self.half_width, "box")
+
     @classmethod
     def around(cls, values, half_width: float, weight=None) -> UniformWindows:
         """Windows around values in any order."""
@@ -228,6 +256,10 @@ class Normal(Law):
     mean: float
     deviation: float
     _held: ClassVar[dict] = {"mean": float, "deviation": float}
+
+    @property
+    def blur(self) -> Blur:
+        return Blur(np.array([self.mean]), np.ones(1), self.deviation, "normal")
 
     @property
     def variance(self) -> float:  # type: ignore[override]

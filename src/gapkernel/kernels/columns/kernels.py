@@ -11,13 +11,14 @@ the caller asks for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erf
 
 from gapkernel.kernels.columns.averaged import Constant, Extension, OfDistance, OfFunction, OfTable
 from gapkernel.rows import Feature
-from gapkernel.rows.column_law import Normal, UniformWindows
 
 
 class Univariate(ABC):
@@ -100,29 +101,20 @@ class Stationary(OnNumbers):
             raise ValueError(f"gamma must be a positive number, got {self.gamma!r} for column {feature.label}.")
         unit = feature.high - feature.low if self.by_range else 1.0
         kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
-        law = feature.law
-        if isinstance(law, UniformWindows):
-            centres, weights, h = law.centres / unit, law.weights, law.half_width / unit
+        assert feature.law is not None
+        blur = feature.law.blur
+        if blur is None or blur.shape not in self.shapes:
+            return kernel.summed(feature, quadrature)
+        centres, weights, width = blur.centres / unit, blur.weights, blur.width / unit
+        once, twice = self.shapes[blur.shape]
 
-            def profile(x):
-                u = np.subtract.outer(x / unit, centres)
-                return np.sum(weights * (self.first(u + h) - self.first(u - h)), axis=-1) / (2.0 * h)
+        def profile(x):
+            at = once(self, np.subtract.outer(x / unit, centres), width)
+            return np.sum(weights * at, axis=-1)  # not BLAS: its rounding depends on the other rows
 
-            def apart(x):
-                u = np.subtract.outer(x, centres)
-                return (self.second(u + 2.0 * h) - 2.0 * self.second(u) + self.second(u - 2.0 * h)) @ weights
-
-            blocks = np.array_split(centres, max(1, len(centres) // 256))
-            both = float(np.concatenate([apart(block) for block in blocks]) @ weights) / (4.0 * h**2)
-            return kernel.with_law(profile, both, 1.0)
-        if isinstance(law, Normal) and self.under_normal(0.0, 1.0) is not None:
-            deviation = law.deviation / unit
-            return kernel.with_law(
-                lambda x: self.under_normal((x - law.mean) / unit, deviation),
-                float(self.under_normal(0.0, np.sqrt(2.0) * deviation)),
-                1.0,
-            )
-        return kernel.summed(feature, quadrature)
+        blocks = np.array_split(centres, max(1, len(centres) // 256))
+        apart = [twice(self, np.subtract.outer(block, centres), width) @ weights for block in blocks]
+        return kernel.with_law(profile, float(np.concatenate(apart) @ weights), 1.0)
 
     def value(self, u: np.ndarray) -> np.ndarray:
         """k(u)."""
@@ -136,9 +128,16 @@ class Stationary(OnNumbers):
         """B(u), an antiderivative of A."""
         raise NotImplementedError
 
-    def under_normal(self, u, deviation):
-        """E k(u + deviation * N), None where there is no closed form."""
-        return None
+    def over_box(self, u, h):
+        """E k(u + h S), S uniform between -1 and 1."""
+        return (self.first(u + h) - self.first(u - h)) / (2.0 * h)
+
+    def over_two_boxes(self, u, h):
+        """E k(u + h (S - S'))."""
+        return (self.second(u + 2.0 * h) - 2.0 * self.second(u) + self.second(u - 2.0 * h)) / (4.0 * h**2)
+
+    shapes: ClassVar[dict[str, tuple[Callable, Callable]]] = {"box": (over_box, over_two_boxes)}
+    """The mean of k over one blurred point and over two, for the shapes where it is known in closed form."""
 
 
 class RBF(Stationary):
@@ -161,9 +160,16 @@ class RBF(Stationary):
     def second(self, u):
         return u * self.first(u) + np.exp(-self.gamma * u**2) / (2.0 * self.gamma)
 
-    def under_normal(self, u, deviation):
+    def over_normal(self, u, deviation):
+        """E k(u + deviation S), S standard normal."""
         wide = 1.0 + 2.0 * self.gamma * deviation**2
         return np.exp(-self.gamma * np.square(u) / wide) / np.sqrt(wide)
+
+    def over_two_normals(self, u, deviation):
+        """E k(u + deviation (S - S'))."""
+        return self.over_normal(u, np.sqrt(2.0) * deviation)
+
+    shapes: ClassVar = {**Stationary.shapes, "normal": (over_normal, over_two_normals)}
 
 
 class Laplacian(Stationary):
