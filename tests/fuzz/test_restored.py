@@ -68,7 +68,11 @@ def test_a_forged_covariance_is_refused_when_the_model_is_loaded(tmp_path):
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("left_child", 10**6, "does not end"), ("right_child", 0, "does not end"), ("feature", 77, "column that does not")],
+    [
+        ("left_child", 10**6, "does not end"),
+        ("right_child", 0, "does not end"),
+        ("feature", 77, "column that does not"),
+    ],
 )
 def test_trees_of_forests_are_checked(field, value, message):
     forest = RandomForestClassifier(2, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
