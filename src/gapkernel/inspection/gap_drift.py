@@ -19,7 +19,10 @@ from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
 
 N_PERMUTATIONS = 999
-OTHER_PATTERNS = "patterns not seen at fit"
+FREQUENT = 5
+"""Rows of both tables together from which a pattern is compared by itself."""
+
+OTHER_PATTERNS = "rarer patterns"
 
 
 class Change(NamedTuple):
@@ -68,7 +71,7 @@ class GapDrift:
     columns : Changes
         The gap rate of each column, the surest change first.
     patterns : Changes
-        The frequency of each gap pattern of the training rows, and of all others together.
+        The frequency of each gap pattern that 5 or more rows have, at fit and now together, and of all rarer ones.
     n_rows : int
         Number of new rows.
     """
@@ -162,13 +165,16 @@ def holm(pvalues: np.ndarray) -> np.ndarray:
 
 
 def _pattern_changes(names: tuple[str, ...], before: TrainingSummary, missing: np.ndarray) -> Changes:
-    """The patterns of the training rows by what is missing in them, and all others together."""
-    found = Patterns.of(np.vstack([before.patterns, missing]))
-    n_known = len(before.patterns)
-    now = np.bincount(found.index[n_known:], minlength=len(found))[found.index[:n_known]]
-    labels = [", ".join(np.array(names)[gaps]) or "nothing" for gaps in before.patterns]
-    counts = np.append(before.pattern_counts, 0), np.append(now, len(missing) - now.sum())
-    return _changes([*labels, OTHER_PATTERNS], counts[0], int(before.pattern_counts.sum()), counts[1], len(missing))
+    """The frequent patterns by what is missing in them, and all others together.
+
+    Which patterns are frequent is decided by both tables together: one that was chosen because the training rows have
+    it, or have it not, would seem to have changed.
+    """
+    patterns, counts = _patterns(before, missing)
+    frequent = counts.sum(axis=0) >= FREQUENT
+    labels = [", ".join(np.array(names)[gaps]) or "nothing" for gaps in patterns[frequent]]
+    old, new = (np.append(some[frequent], some[~frequent].sum()) for some in counts)
+    return _changes([*labels, OTHER_PATTERNS], old, int(old.sum()), new, len(missing))
 
 
 def _patterns(before: TrainingSummary, missing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
