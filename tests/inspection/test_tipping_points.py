@@ -138,6 +138,16 @@ def test_a_missing_category_has_no_shift_but_moves_with_a_number():
         assert result.names == ("size", "kind")
 
 
+def test_codes_that_were_taken_for_a_category_have_no_shift():
+    random = np.random.default_rng(0)
+    codes, size = random.integers(0, 4, 80).astype(float), random.standard_normal(80)
+    model = gk.GapClassifier(members=["process"], cv=2, random_state=0)
+    model.fit(np.column_stack([size, codes]), np.isin(codes, [0.0, 3.0]))
+    assert model.columns_[1].kind == "category"
+    result = tipping_points(model, [[0.5, np.nan], [np.nan, np.nan], [np.nan, 0.0]])
+    assert_array_equal(np.isnan(result.tilt), [[False, True], [False, True], [False, False]])
+
+
 def test_what_cannot_be_tilted_is_refused(data):
     X, y = data
     from sklearn.tree import DecisionTreeRegressor

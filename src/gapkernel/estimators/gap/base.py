@@ -34,7 +34,6 @@ from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Trie
 from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
 from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
-from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition, check_splits, weights_for
 from gapkernel.tables import Schema, Table, read_labelled, read_weight
@@ -180,7 +179,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
         self._left_out = left_out
-        self.calibration_, self.training_summary_ = calibration, TrainingSummary.of(table)
+        self.calibration_, self.training_summary_ = calibration, preparation.summary(table)
         self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
         return self._keep(targets)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
+from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.tables import Schema, Table, Tilt
 
 FEW_VALUES, MANY_VALUES = 3, 12
@@ -105,6 +106,12 @@ class Preparation(Restored):
             return None
         place = int(np.flatnonzero(self.used == tilt.column)[0])
         return Tilt(place, tilt.shift / self.scale[place])
+
+    def summary(self, table: Table) -> TrainingSummary:
+        """The summary of the table as it was read; numbers that were taken for a category have no deviation."""
+        summary, nominal = TrainingSummary.of(table), np.zeros(table.shape[1], bool)
+        nominal[self.used] = self.schema.categorical & ~np.array(self.schema.ordered, dtype=bool)
+        return replace(summary, deviations=np.where(nominal, np.nan, summary.deviations))
 
     def masks(self, table: Table) -> np.ndarray:
         """The gaps in the columns that are learned from, (n_rows, n_columns of the table)."""
