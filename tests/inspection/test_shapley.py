@@ -196,8 +196,15 @@ def test_the_target_says_what_is_explained(data):
     assert_allclose(first.answers, sure.predict_proba(X[:3])[:, 0])
     several = gk.KernelRidge().fit(X, np.column_stack([y, -y]))
     assert_allclose(shapley(several, X[:3], target=1).values, -shapley(several, X[:3], target=0).values, atol=1e-10)
+    pairs = gk.SVC(kernel="rbf", decision_function_shape="ovo").fit(X, np.digitize(y, [-1.0, 1.0]) + 5)
+    last = shapley(pairs, X[:3], target=2)
+    assert_allclose(last.answers, pairs.decision_function(X[:3])[:, 2])
+    assert last.title() == "decision value"  # of a pair, and not of a class
     for model, options, message in (
         (several, {}, "2 targets"),
+        (several, {"response_method": "variance"}, "return_std"),
+        (pairs, {}, "3 pairs"),
+        (pairs, {"target": 6}, "target must be one of"),
         (several, {"target": 2}, "target must be one of"),
         (two, {"target": "c"}, "target must be one of"),
         (two, {"response_method": "predict"}, "response_method must be"),

@@ -76,6 +76,12 @@ class Answers:
         """Whether the answer to a row with hidden cells is the expected answer to the row given the others."""
         return self.method in AVERAGES and isinstance(self.model, Inspectable) and self.model.averages_gaps
 
+    @property
+    def of_pairs(self) -> bool:
+        """Whether there is a decision value for each pair of more than two classes, and not for each class."""
+        by_pair = getattr(self.model, "decision_function_shape", None) == "ovo" and len(self.model.classes_) > 2
+        return by_pair and self.method == "decision_function"
+
     def __call__(self, rows: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         """The answers to ``rows`` (their places) with ``hidden`` cells, (n, n_outputs)."""
         if isinstance(self.X, Table):
@@ -83,7 +89,10 @@ class Answers:
         else:
             seen = with_gaps(take_rows(self.X, rows), hidden)
         if self.method == "variance":
-            found = self.model.predict(seen, return_std=True)[1] ** 2
+            try:
+                found = self.model.predict(seen, return_std=True)[1] ** 2
+            except TypeError as error:
+                raise ValueError(f"{type(self.model).__name__} has no predict(X, return_std=True).") from error
         else:
             found = getattr(self.model, self.method)(seen)
         return np.asarray(found).reshape(len(rows), -1)
@@ -94,18 +103,19 @@ class Answers:
         n_rows, n_outputs = found.shape
         labels = np.asarray(self.model.classes_) if is_classifier(self.model) else np.arange(n_outputs)
         one_for_two = is_classifier(self.model) and n_outputs == 1  # a value for the second class, against the first
-        if len(labels) != n_outputs and not one_for_two:
-            labels = np.arange(n_outputs)  # pairs of classes
+        if self.of_pairs:
+            labels = np.arange(n_outputs)
         if target is not None:
             if target not in labels.tolist():
                 raise ValueError(f"target must be one of {labels.tolist()}, got {target!r}.")
             places = np.full(n_rows, labels.tolist().index(target))
         elif len(labels) <= 2 and is_classifier(self.model):
             places = np.full(n_rows, len(labels) - 1)
-        elif is_classifier(self.model) or n_outputs == 1:
+        elif n_outputs == 1 or (is_classifier(self.model) and not self.of_pairs):
             places = found.argmax(axis=1)
         else:
-            raise ValueError(f"The model has {n_outputs} targets: say which one is explained by target=.")
+            what = "pairs of classes" if self.of_pairs else "targets"
+            raise ValueError(f"The model has {n_outputs} {what}: say which one is explained by target=.")
         if one_for_two:
             return Chosen(np.zeros(n_rows, int), np.where(places == 1, 1.0, -1.0), labels[places])
         return Chosen(places, np.ones(n_rows), labels[places])

@@ -134,8 +134,8 @@ def shapley(
         means and probabilities that it has. "variance" is that of a regressor whose `predict` has ``return_std``:
         which cells bought certainty.
     target : label or int, default=None
-        The class (or the number of the target) that is explained. None is the second of two classes, and of several
-        the one that is predicted for each row.
+        The class that is explained, or the number of the target, or of the pair of classes where decision values are
+        of pairs ("ovo"). None is the second of two classes, and of several the one that is predicted for each row.
     interactions : bool, default=False
         Whether to find the interactions of pairs too, for rows with at most ``max_exact`` observed cells.
     max_exact : int, default=12
@@ -185,7 +185,7 @@ def shapley(
         values[np.ix_(rows, cells)], errors[np.ix_(rows, cells)] = found, error
     names = table.schema.names or tuple(map(str, range(d)))
     whole = float(base[0]) if len(np.unique(chosen.outputs)) == 1 else base
-    said = answers.method, chosen.labels, is_classifier(model)
+    said = answers.method, chosen.labels, is_classifier(model) and not answers.of_pairs
     return ShapleyValues(values, whole, errors, answers.exact, pairs, names, table, *said)
 
 
