@@ -79,7 +79,7 @@ def forged_description(content, random):
     inside = node.get("content")
     kind = random.integers(5)
     if kind == 0:
-        numbers = [node for node in nodes if node["__loader__"] == "JsonNode"]
+        numbers = [node for node in nodes if node.get("__loader__") == "JsonNode"]
         if numbers:
             odd = ODD_NUMBERS[random.integers(len(ODD_NUMBERS))]
             numbers[random.integers(len(numbers))]["content"] = json.dumps(odd)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
@@ -81,7 +83,9 @@ def make_ehk_synthetic(n_samples=500, random_state=None) -> tuple:
     """
     files = pandas_files()
     random = check_random_state(random_state)
-    v = {name: law.rvs(n_samples, random_state=random).astype(np.float64) for name, law in ehk_laws().items()}
+    if not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be a whole number of at least 1, got {n_samples!r}.")
+    v = {name: law.rvs(int(n_samples), random_state=random).astype(np.float64) for name, law in ehk_laws().items()}
     letter = random.choice(list("ABCD"), n_samples)
     first = (
         (v["v1"] > 2) & (v["v2"] >= 1) & (v["v3"] < 4) & (v["v4"] > -2.4) & (v["v5"] >= 103) & (v["v6"] <= 1)

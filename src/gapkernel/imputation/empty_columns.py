@@ -49,4 +49,7 @@ class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
         X : array or frame
         """
         check_is_fitted(self)
+        n_columns = gaps_of(X).shape[1]
+        if self.columns_ and n_columns <= self.columns_[-1]:
+            raise ValueError(f"X has {n_columns} columns, fewer than at fit.")
         return take_columns(X, self.columns_)

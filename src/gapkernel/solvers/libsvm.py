@@ -48,8 +48,9 @@ class LibSVM(Solver):
     def __init__(self, **parameters):
         self._svm: Any = self._problem(kernel="precomputed", **{"max_iter": MOST_ITERATIONS, **parameters})
         self._svm._validate_params()
-        if self._svm.max_iter > MOST_COUNTED:
-            raise ValueError(f"max_iter must be at most {MOST_COUNTED}, or -1 for no limit.")
+        for name, value in parameters.items():
+            if isinstance(value, int) and abs(value) > MOST_COUNTED:
+                raise ValueError(f"{name} must be at most {MOST_COUNTED}.")
         if parameters.get("C") == np.inf:
             raise ValueError("C must be finite: classes that overlap have no solution without a bound. Use C=1e6.")
 
