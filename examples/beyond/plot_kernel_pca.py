@@ -2,7 +2,7 @@
 Kernel PCA of rows with gaps
 ============================
 
-Many estimators of scikit-learn take a kernel matrix: kernel PCA, spectral clustering, one-class machines, kernel
+Many estimators of scikit-learn take a kernel matrix: kernel PCA, spectral clustering, one-class SVMs, kernel
 ridge. ``Gram`` in front of them makes the matrix from rows with gaps, for training rows and for new ones.
 
 Three cultivars of wine form three clouds in the plane of the first two kernel components. With half of the

@@ -122,7 +122,7 @@ def predict(
     data: Data,
     out: Annotated[Path, Option("--out", "-o", help="The CSV file to write.")],
     coverage: Annotated[
-        float | None, Option(help="How often an interval shall hold the value; 0.9 by default, for numbers.")
+        float | None, Option(help="How often an interval should hold the value; 0.9 by default, for numbers.")
     ] = None,
     id_column: Annotated[str | None, Option("--id", metavar="COLUMN", help="A column to copy to the answers.")] = None,
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,

@@ -30,7 +30,7 @@ class ConformalIntervals(Conformal):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
-            The probability with which an interval shall hold the target.
+            The probability that an interval holds the target.
         return_rule : bool, default=False
             Whether to return the rule that served each row too.
 

@@ -24,7 +24,7 @@ class ConformalSets(Conformal):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
-            The probability with which a set shall hold the class.
+            The probability that a set holds the class.
         return_rule : bool, default=False
             Whether to return the rule that served each row too.
 
