@@ -35,7 +35,14 @@ extensions = [
     "sphinxext.opengraph",
 ]
 root_doc = "docs/index"
-include_patterns = ["docs/**", "benchmarks/results/*.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+include_patterns = [
+    "docs/**",
+    "benchmarks/results/*.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+]
 exclude_patterns = ["docs/_*/**"]
 templates_path = [str(Path(__file__).with_name("_templates"))]
 default_role = "py:obj"
