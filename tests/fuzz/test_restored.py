@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import gapkernel as gk
 from gapkernel.persistence.foreign import check_foreign
@@ -84,3 +85,18 @@ def test_trees_of_forests_are_checked(field, value, message):
     tree.__setstate__(state)
     with pytest.raises(ValueError, match=message):
         check_foreign(forest)
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier, GradientBoostingClassifier])
+def test_trees_are_found_wherever_a_model_has_them_and_ask_for_its_columns(kind):
+    numbers = np.random.default_rng(0).standard_normal((30, 2))
+    model = kind(random_state=0).fit(numbers, numbers[:, 1] > 0)
+    model.n_features_in_ = 1
+    with pytest.raises(ValueError, match="column that does not"):
+        check_foreign([model])
+    model.n_features_in_ = 2
+    check_foreign([model])
+    tree = (model if kind is DecisionTreeClassifier else np.ravel(model.estimators_)[0]).tree_
+    tree.children_left[0] = 10**6
+    with pytest.raises(ValueError, match="does not end"):
+        check_foreign([model])
