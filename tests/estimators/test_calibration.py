@@ -333,6 +333,10 @@ def test_complaints_name_what_to_change(machine):
             lonely.fit(X[:1], y[:1])
         with pytest.raises(NotFittedError):
             lonely.predict_interval(X)
+        known = lonely.fit(X, y).calibration_
+        with pytest.raises(ValueError, match="n_samples=1"):
+            lonely.fit(X[:1], y[:1])
+        assert lonely.calibration_ is known
 
 
 @pytest.mark.filterwarnings("ignore:Singular matrix:UserWarning")  # scikit-learn's, before the complaint

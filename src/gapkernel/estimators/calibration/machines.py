@@ -11,7 +11,7 @@ import numpy as np
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.calibration.base import check_enough
+from gapkernel.estimators.calibration.base import Calibration, check_enough
 from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
 from gapkernel.estimators.calibration.intervals import ConformalIntervals
 from gapkernel.estimators.calibration.masks import MaskCalibration
@@ -40,19 +40,20 @@ class MachineIntervals(ConformalIntervals):
     _left_out: LeftOutRows | None
 
     def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
-        self.calibration_, self._left_out = None, None
-        if not self.conformal:
-            return
-        check_enough(len(gram))
-        y, missing = training.y, training.table.missing
-        if self.conformal != "mask":
-            errors = y - solver.left_out(gram, y, training.weight, training.folds)
-            self.calibration_ = GapCountCalibration(missing.sum(axis=1), np.abs(errors))
-            return
-        solutions = solver.without(gram, y, training.weight, training.folds)
-        errors = y - solutions.values(gram, np.arange(len(y))).reshape(y.shape)
-        self.calibration_ = MaskCalibration(training.table, missing, np.abs(errors))
-        self._left_out = LeftOutRows(laws.rows, y, solutions)
+        calibration: Calibration | None = None
+        left_out = None
+        if self.conformal:
+            check_enough(len(gram))
+            y, missing = training.y, training.table.missing
+            if self.conformal == "mask":
+                solutions = solver.without(gram, y, training.weight, training.folds)
+                errors = y - solutions.values(gram, np.arange(len(y))).reshape(y.shape)
+                calibration = MaskCalibration(training.table, missing, np.abs(errors))
+                left_out = LeftOutRows(laws.rows, y, solutions)
+            else:
+                errors = y - solver.left_out(gram, y, training.weight, training.folds)
+                calibration = GapCountCalibration(missing.sum(axis=1), np.abs(errors))
+        self.calibration_, self._left_out = calibration, left_out  # now: a fit that fails leaves nothing behind
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         assert self._left_out is not None, "conformal is 'mask'"
