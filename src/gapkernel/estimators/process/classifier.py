@@ -271,7 +271,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
                 rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset
             )
             process = self._fitted_process(_searched(evidence), scale, n_columns, random)
-            processes.append(replace(process, evidence=evidence, posterior=evidence.posterior(process.parameters)))
+            if process.evidence is not evidence:
+                process = replace(process, evidence=evidence, posterior=evidence.posterior(process.parameters))
+            processes.append(process)
         calibration: Calibration | None = None
         if self.conformal:
             check_enough(len(training.y))

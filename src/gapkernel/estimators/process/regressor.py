@@ -150,9 +150,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
             NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            A target of weight w has the noise of the mean of w targets, ``noise_level / w``, so only the ratios of
-            weights count where the noise is found by `fit`. A weight of zero leaves a row out. The density is weighted
-            too, and ``alpha`` is not.
+            A target of weight w has the noise of the mean of w targets, ``noise_level / w``. Where the noise is found
+            by `fit`, only the ratios of weights count in the predicted means, but deviations are those of a target of
+            weight 1: divide weights by their mean if they are no numbers of targets. A weight of zero leaves a row out.
+            The density is weighted too, and ``alpha`` is not.
 
         Returns
         -------
