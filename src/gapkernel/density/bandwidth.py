@@ -59,7 +59,10 @@ def sheather_jones(x, method: str = "ste") -> float:
     """
     if method not in ("ste", "dpi"):
         raise ValueError(f"method must be 'ste' or 'dpi', got {method!r}.")
-    x = np.asarray(x, dtype=np.float64).ravel()
+    try:
+        x = np.asarray(x, dtype=np.float64).ravel()
+    except OverflowError as error:
+        raise ValueError("x must fit double precision.") from error
     x = np.sort(x[~np.isnan(x)])
     if not np.isfinite(x).all():
         raise ValueError("x holds infinity. Leave it out.")
