@@ -305,7 +305,7 @@ BAD = {
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),
     "optimizer": ({"optimizer": "adam"}, "'optimizer' parameter of GaussianProcessRegressor must be"),
     "restarts": ({"n_restarts_optimizer": -1}, "'n_restarts_optimizer' parameter .* int in the range"),
-    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'(loo|split)', '(loo|split)'"),
+    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'loo'.* Got 'full'"),
     "density, mixture": (
         {"density": gk.density.GaussianMixture(2)},
         "gives mixture ones",
@@ -384,6 +384,19 @@ def test_a_weight_is_the_noise_of_a_mean():
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict(X, return_std=True)
     for left, right in zip(weighted, repeated, strict=True):
         assert_allclose(left, right, rtol=1e-7)
+
+
+@pytest.mark.parametrize("conformal", [True, "mask", "split"])
+def test_intervals_by_rows_of_other_weights_cover_targets_of_weight_1(conformal):
+    random = np.random.default_rng(0)
+    X, weight = random.standard_normal((300, 1)), np.where(random.random(300) < 0.7, 25.0, 1.0)
+    y = np.sin(X[:, 0]) + random.standard_normal(300) / np.sqrt(weight)
+    model = gk.GaussianProcessRegressor(length_scale=1.0, optimizer=None, conformal=conformal, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    new = random.standard_normal((2000, 1))
+    low, high = model.predict_interval(new, coverage=0.8).T
+    targets = np.sin(new[:, 0]) + random.standard_normal(2000)
+    assert_allclose(np.mean((low <= targets) & (targets <= high)), 0.8, atol=0.06)  # 300 (or 75) rows calibrate
 
 
 def test_only_ratios_of_weights_count_with_noise_in_their_units():

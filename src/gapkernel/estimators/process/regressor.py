@@ -20,9 +20,9 @@ from gapkernel.estimators.calibration import (
     MaskCalibration,
 )
 from gapkernel.estimators.process.base import GaussianProcess, with_gaps
-from gapkernel.estimators.process.evidence import NumberEvidence
+from gapkernel.estimators.process.evidence import FittedProcess, NumberEvidence
 from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
-from gapkernel.rows import GaussianRows
+from gapkernel.rows import GaussianRows, Rows
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.process import ProcessSolver
 from gapkernel.tables import Table, read_weight
@@ -293,10 +293,11 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         if self.conformal == "split":
             held_out = with_gaps(self._condition(laws.density, training.held_out), gap_columns)
             missing, left = training.held_out.missing, (training.held_out_y - centre) / unit
-            scores = _scores(left, process.mean(held_out), process.variance(held_out))
+            variance = process.variance(held_out) + process.parameters.noise * (1.0 / training.held_out_weight - 1.0)
+            scores = _scores(left, process.mean(held_out), variance)
             calibration = GapCountCalibration(missing.sum(axis=1), scores)
         elif self.conformal:
-            table, scores = training.table[labelled], _scores(targets, *process.left_out())
+            table, scores = training.table[labelled], _left_out_scores(process)
             by_mask = MaskCalibration(table, table.missing, scores)
             calibration = by_mask if self.conformal == "mask" else by_mask.by_count
 
@@ -316,10 +317,18 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         return self.predict(table, return_std=True)
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
-        return _scores(self.process_.evidence.targets[places], *self.process_.left_out(self._laws(table), places))
+        return _left_out_scores(self.process_, self._laws(table), places)
 
     def _uncalibrated(self, coverage: float) -> float:
         return norm.ppf(0.5 + 0.5 * coverage)
+
+
+def _left_out_scores(process: FittedProcess, rows: Rows | None = None, places: Any = slice(None)) -> np.ndarray:
+    """The scores of training rows by all others, each with the noise of its own weight."""
+    mean, variance = process.left_out() if rows is None else process.left_out(rows, places)
+    targets, shares = process.evidence.targets, process.evidence.noise_shares
+    own = process.parameters.noise * (np.broadcast_to(shares, targets.shape)[places] - 1.0)
+    return _scores(targets[places], mean, np.maximum(variance + own, 0.0))
 
 
 def _scores(targets, mean, variance) -> np.ndarray:

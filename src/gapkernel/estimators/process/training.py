@@ -28,14 +28,15 @@ class ProcessTraining(Training):
         Known extra noise of each target.
     held_out : Table
         Rows that are kept for calibration.
-    held_out_y : ndarray
-        Their targets.
+    held_out_y, held_out_weight : ndarray
+        Their targets and weights.
     random : RandomState
     """
 
     alpha: np.ndarray
     held_out: Table
     held_out_y: np.ndarray
+    held_out_weight: np.ndarray
     random: np.random.RandomState
 
 
@@ -63,6 +64,7 @@ def process_training(table: Table, y: np.ndarray, weight, alpha, split: bool, ra
         alpha=alpha[seen],
         held_out=table[held_out],
         held_out_y=y[held_out],
+        held_out_weight=np.ones(len(held_out)) if weight is None else weight[held_out],
         random=random,
     )
 
