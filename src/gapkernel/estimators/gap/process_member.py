@@ -14,8 +14,11 @@ from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProc
 from gapkernel.kernels import Missingness
 from gapkernel.tables import Table
 
-SEARCH_ROWS = 1000
+FEWEST_SEARCHED, MOST_SEARCHED = 100, 1000
 """Rows from which hyperparameters are found; more change them little and cost much."""
+
+SEARCH_COST = 5e8
+"""Rows squared times the missing codes of a row cubed, to which the time of one step of that search is in proportion."""
 
 LEAST_GAIN = 1.0
 """Log evidence that a change to the plain process has to gain."""
@@ -51,7 +54,7 @@ class ProcessMember(Member):
         table = problem.seen(view)
         if self.shrunk:
             estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
-        if len(table) > SEARCH_ROWS:
+        if len(table) > searched_rows(problem):
             estimator = _settled(estimator, _sampled(problem, table, estimator))
 
         def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
@@ -115,9 +118,15 @@ def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0
     return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
 
 
+def searched_rows(problem: Problem) -> int:
+    """Most rows to find hyperparameters from: the more codes a row misses, the fewer."""
+    gaps = max(1.0, np.isnan(problem.table.one_hot()).sum(axis=1).mean())
+    return int(np.clip(np.sqrt(SEARCH_COST / gaps**3), FEWEST_SEARCHED, MOST_SEARCHED))
+
+
 def _sampled(problem: Problem, table: Table, estimator):
-    """The estimator fitted to at most `SEARCH_ROWS` rows, drawn once."""
-    rows = problem.some_rows(SEARCH_ROWS)
+    """The estimator fitted to as many rows as the search for hyperparameters takes, drawn once."""
+    rows = problem.some_rows(searched_rows(problem))
     weight = None if problem.weight is None else problem.weight[rows]
     return clone(estimator).fit(table[rows], problem.y[rows], **weighted(estimator, weight))
 
