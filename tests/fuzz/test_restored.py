@@ -72,7 +72,7 @@ def test_a_forged_covariance_is_refused_when_the_model_is_loaded(tmp_path):
     [
         ("left_child", 10**6, "does not end"),
         ("right_child", 0, "does not end"),
-        ("feature", 77, "column that does not"),
+        ("feature", 77, "does not exist"),
     ],
 )
 def test_trees_of_forests_are_checked(field, value, message):

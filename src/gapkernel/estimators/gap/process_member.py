@@ -18,7 +18,7 @@ FEWEST_SEARCHED, MOST_SEARCHED = 100, 1000
 """Rows from which hyperparameters are found; more change them little and cost much."""
 
 SEARCH_COST = 5e8
-"""Rows squared times the missing codes of a row cubed, to which the time of one step of that search is in proportion."""
+"""Rows squared times the missing codes of a row cubed, by which the time of one step of that search grows."""
 
 LEAST_GAIN = 1.0
 """Log evidence that a change to the plain process has to gain."""
