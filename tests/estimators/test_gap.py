@@ -327,7 +327,7 @@ def test_many_rows_are_chosen_by_a_sample_and_learned_from_whole(monkeypatch):
     assert_allclose(whole.predict_proba(prepared), member.estimator.predict_proba(prepared))
 
 
-def test_a_class_that_the_sample_lacks_is_named(monkeypatch):
+def test_a_target_that_the_sample_lacks_is_named_if_it_is_wrong(monkeypatch):
     monkeypatch.setattr(base, "MOST_ROWS", 40)
     monkeypatch.setattr(base, "sample_rows", lambda n_rows, most, random: np.arange(most))
     monkeypatch.setattr(members, "N_FEATURES", 64)
@@ -335,6 +335,9 @@ def test_a_class_that_the_sample_lacks_is_named(monkeypatch):
     y[-1] = "once"
     with pytest.raises(ValueError, match="Class 'once' is rare"):
         gk.GapClassifier(members=["fourier"]).fit(gk.batches(lambda: iter([(X, y)])))
+    numbers = np.append(np.linspace(0.0, 1.0, 79), np.nan)  # rows outside the sample are checked too
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        gk.GapRegressor(members=["fourier"]).fit(gk.batches(lambda: iter([(X, numbers)])))
 
 
 def test_members_without_a_seed_get_one():

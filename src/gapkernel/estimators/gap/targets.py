@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.gap.columns import Preparation
-from gapkernel.tables import Schema, Table, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_table, read_target, read_weight
 from gapkernel.tables.table_in_parts import Part
 
 
@@ -86,7 +85,8 @@ class PreparedParts:
     def __call__(self, part: Part) -> Part:
         """Prepare the rows of a part."""
         table = read_table(self.reader, part.X, reset=False, schema=self.schema)
-        y, weight = self.targets(column_or_1d(part.y), read_weight(part.weight, table))
+        y = read_target(part.y, y_numeric=self.targets.labels is None)
+        y, weight = self.targets(y, read_weight(part.weight, table))
         return Part(self.preparation(table), y, None if weight is None else weight / self.unit)
 
 
