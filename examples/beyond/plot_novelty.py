@@ -8,7 +8,7 @@ gaps as they are.
 
 The more cells a new row lacks, the less its sensors can contradict one another: with a single value left nothing
 is odd any more, and the curve must fall to one half. A method that fills in the gaps from the others does worse
-than know nothing, since a row completed to agree with itself looks perfectly normal. With genRBF a row with gaps
+than knowing nothing, since a row completed to agree with itself looks perfectly normal. With genRBF a row with gaps
 is compared on equal terms; with ``kernel="rbf"`` a row with many gaps resembles none, and the score also falls
 with the number of gaps. Choose by whether an empty row should raise the alarm.
 """

@@ -2,9 +2,9 @@
 Where are the gaps?
 ===================
 
-Before any model, look at the gaps. The patterns say which columns are missing *together*: here the two dear tests
+Before any model, look at the gaps. The patterns say which columns are missing *together*: here the two costly tests
 share most of their gaps, so one can seldom be told from the other. A single most frequent pattern with two gaps
-also says that complete rows, the only ones many methods would keep, are rare and chosen.
+also says that complete rows, the only ones many methods would keep, are rare and not typical.
 
 Influx and outflux put a number on each column. High influx: the gaps of a column stand beside observed cells, so
 there is something to infer them from. High outflux: its values stand beside gaps of others, so it is what others
@@ -13,7 +13,7 @@ of no help for the rest. The same numbers come from ``gapkernel describe table.c
 """
 
 # %%
-# A table of 400 patients. A cheap test is done for nearly all, two dear ones are ordered together and only for some,
+# A table of 400 patients. A cheap test is done for nearly all, two costly ones are ordered together and only for some,
 # and the weight was forgotten now and then.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,8 +37,8 @@ patients = pd.DataFrame(
 )
 patients.loc[random.random(n) < 0.25, "weight"] = np.nan
 patients.loc[random.random(n) < 0.1, "pressure"] = np.nan
-dear = (pressure > 135) & (random.random(n) < 0.8)
-patients.loc[~dear, ["scan", "biopsy"]] = np.nan
+costly = (pressure > 135) & (random.random(n) < 0.8)
+patients.loc[~costly, ["scan", "biopsy"]] = np.nan
 patients.loc[random.random(n) < 0.15, "biopsy"] = np.nan
 
 gaps = gk.missingness.summary(patients)

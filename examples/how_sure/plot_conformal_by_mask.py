@@ -4,7 +4,7 @@ Intervals for every pattern of gaps
 
 Conformal intervals take their width from the errors on rows that were left out. Which rows are alike?
 ``conformal="count"`` takes those that miss about as many cells. That is right when cells are of equal weight. Here
-they are not: the target hangs on the first column three times as much as on the second and not at all on the
+they are not: the target depends on the first column three times as much as on the second and not at all on the
 third, so a row that misses only the first is as uncertain as they come, and shares its group with rows that miss
 next to nothing.
 
@@ -24,7 +24,7 @@ import gapkernel as gk
 
 
 def rows(n, seed):
-    """Three columns with gaps, and a target that hangs on the first one."""
+    """Three columns with gaps, and a target that depends mostly on the first one."""
     random = np.random.default_rng(seed)
     X = random.standard_normal((n, 3))
     y = 3 * X[:, 0] + X[:, 1] + random.normal(0, 0.5, n)

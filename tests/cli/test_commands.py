@@ -305,6 +305,12 @@ def test_explain_says_what_pushed_what_is_missing_and_what_is_worth_measuring(me
         assert wrong in complaint(capsys, "explain", "model.skops", "good.csv", *arguments)
 
 
+def test_explain_asks_for_a_classifier_with_probabilities(folder, capsys):
+    frame = table()
+    save(SVC().fit(frame[["size", "weight"]], frame["class"]), "model.skops")
+    assert "needs the probabilities of classes" in complaint(capsys, "explain", "model.skops", "good.csv")
+
+
 def test_explain_shows_the_interval_of_a_number(folder, capsys, monkeypatch):
     monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {"rbf": MEMBERS["rbf"]})
     monkeypatch.setattr("gapkernel.GapRegressor._trees", {})

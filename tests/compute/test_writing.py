@@ -1,6 +1,5 @@
 """A file is written whole or not at all, by every verb that writes one."""
 
-import resource
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from gapkernel.experiments import Store, Study, Task, run
 from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.persistence import save
 from gapkernel.tables.files import write_csv
+
+resource = pytest.importorskip("resource", reason="limits on the size of files are for POSIX systems")
 
 MODEL = gk.density.Gaussian().fit(np.random.default_rng(0).normal(size=(20, 3)))
 STUDY = Study("demo", tuple(Task("a", "b", fold=k) for k in range(9)), lambda task: {"score": float(task.fold)})

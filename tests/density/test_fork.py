@@ -1,10 +1,14 @@
 """A density can be fitted in a process that was forked after scikit-learn had started its threads."""
 
+import os
 import subprocess
 import sys
 import textwrap
 
+import pytest
 
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_a_mixture_is_fitted_after_a_fork():
     script = """
         import os, warnings

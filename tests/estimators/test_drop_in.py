@@ -26,9 +26,10 @@ def test_a_linear_kernel_has_the_weights_of_scikit_learn(name):
     assert_allclose(mine.n_support_, other.n_support_)
 
 
-def test_the_weights_of_a_linear_kernel_predict_rows_with_gaps():
+@pytest.mark.parametrize("kernel", ["linear", 2 * gk.kernels.ExpectedLinear()], ids=repr)
+def test_the_weights_of_a_linear_kernel_predict_rows_with_gaps(kernel):
     gappy = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
-    model = gk.SVR(kernel="linear").fit(gappy, VALUES)
+    model = gk.SVR(kernel=kernel).fit(gappy, VALUES)
     means = model.density_.condition(gappy).means
     assert_allclose(model.predict(gappy), means @ model.coef_[0] + model.intercept_, atol=1e-10)
     with pytest.raises(AttributeError, match="coef_ exists for kernel='linear' only"):

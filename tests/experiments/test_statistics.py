@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from gapkernel.experiments import all_pairs, cell_tests, paired_test
-from gapkernel.experiments.statistics import holm
 
 
 def test_paired_tests():
@@ -70,10 +69,6 @@ def test_noise_is_seldom_taken_for_a_difference():
     random = np.random.default_rng(0)
     wrong = [(all_pairs(random.normal(size=(10, 6)), "abcdef").pvalues <= 0.05).any() for _ in range(200)]
     assert np.mean(wrong) < 0.05  # splits are independent here, so the correction for their overlap leaves room
-
-
-def test_holm_multiplies_each_p_value_by_the_number_of_tests_left():
-    assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.9])), [0.04, 0.09, 0.09, 0.9])
 
 
 def test_twins_are_never_told_apart():

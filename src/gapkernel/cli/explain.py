@@ -65,6 +65,11 @@ def _pushed(saved: TableModel, X: pd.DataFrame) -> ShapleyValues:
     options = {"max_exact": MOST_CELLS, "n_permutations": N_ORDERS, "random_state": 0}
     if not hasattr(model, "classes_"):
         return shapley(model, X, **options)
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"explain needs the probabilities of classes, which {type(model).__name__} does not have. Fit a model by "
+            f"gapkernel fit, or save a GapClassifier."
+        )
     label = model.classes_[model.predict_proba(X)[0].argmax()]
     return shapley(model, X, response_method="predict_proba", target=label, **options)
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 from scipy import stats
 
+from gapkernel.inspection.ranks import holm
+
 CELL = ["dataset", "mechanism", "fraction"]
 
 
@@ -137,15 +139,6 @@ def all_pairs(scores, names, *, test_share=0.2) -> AllPairs:
     raw = np.nan_to_num([_corrected_pvalue(column, test_share) for column in apart.T], nan=1.0)
     pvalues[above, below] = pvalues[below, above] = holm(raw)
     return AllPairs(names, differences, errors, pvalues, len(scores))
-
-
-def holm(pvalues: np.ndarray) -> np.ndarray:
-    """P values of several tests, raised so that 5 % is the chance of any false alarm among them."""
-    order = np.argsort(pvalues)
-    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
-    adjusted = np.empty(len(pvalues))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
 
 
 def corrected_error(values, test_share: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
 from gapkernel.inspection.answers import inside_of, names_after
+from gapkernel.inspection.ranks import holm
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
 
@@ -153,15 +154,6 @@ def _changes(names: Iterable[str], before: np.ndarray, n_before: int, now: np.nd
     effects = 2.0 * (np.arcsin(np.sqrt(shares[1])) - np.arcsin(np.sqrt(shares[0])))
     found = map(Change, names, *(part.tolist() for part in (*shares, effects, holm(np.array(tests)))))
     return Changes(sorted(found, key=lambda change: (change.pvalue, -abs(change.effect))))
-
-
-def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling and at most 1."""
-    order = np.argsort(pvalues, kind="stable")
-    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
-    out = np.empty(len(pvalues))
-    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return out
 
 
 def _pattern_changes(names: tuple[str, ...], before: TrainingSummary, missing: np.ndarray) -> Changes:

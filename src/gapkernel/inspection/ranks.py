@@ -125,6 +125,15 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
     )
 
 
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling and at most 1."""
+    order = np.argsort(pvalues, kind="stable")
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    out = np.empty(len(pvalues))
+    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return out
+
+
 def critical_difference(n_methods: int, n_blocks: int, significance: float = 0.05) -> float:
     """Nemenyi's critical difference of mean ranks, q_alpha sqrt(k (k + 1) / (6 N))."""
     return _nemenyi_quantile(n_methods, significance) * float(np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_blocks)))

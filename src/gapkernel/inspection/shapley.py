@@ -132,7 +132,7 @@ def shapley(
     response_method : {"auto", "predict", "decision_function", "latent_mean", "predict_proba", "variance"}
         What is explained. "auto" is `predict` of a regressor, and of a classifier the first of decision values, latent
         means and probabilities that it has. "variance" is that of a regressor whose `predict` has ``return_std``:
-        which cells bought certainty.
+        which cells made it sure.
     target : label or int, default=None
         The class that is explained, or the number of the target, or of the pair of classes where decision values are
         of pairs ("ovo"). None is the second of two classes, and of several the one that is predicted for each row.

@@ -84,7 +84,7 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 def _excel(path: Path) -> pd.DataFrame:
-    """The first sheet; a workbook with tables on several sheets is refused, lest the wrong one is read."""
+    """The first sheet; a workbook with tables on several sheets is refused: the wrong one might be read."""
     try:
         import openpyxl
     except ImportError as error:

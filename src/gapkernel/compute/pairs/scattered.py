@@ -269,6 +269,16 @@ def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
             matrix[r, r, lane] = 1.0
 
 
+@inner()
+def _most_gaps(side, first, last):
+    """The largest number of gaps among rows first..last."""
+    most = 0
+    for i in range(first, last):
+        p = side.pattern[i]
+        most = max(most, side.gap_start[p + 1] - side.gap_start[p])
+    return most
+
+
 @compiled()
 def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 against j0..j1, each with a pattern of its own.
@@ -277,11 +287,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
     tile to tile: memory fresh from the system would cost more than the arithmetic.
     """
     height, width = i1 - i0, j1 - j0
-    most_left = most_right = 0
-    for i in range(i0, i1):
-        most_left = max(most_left, left.gap_start[left.pattern[i] + 1] - left.gap_start[left.pattern[i]])
-    for j in range(j0, j1):
-        most_right = max(most_right, right.gap_start[right.pattern[j] + 1] - right.gap_start[right.pattern[j]])
+    most_left, most_right = _most_gaps(left, i0, i1), _most_gaps(right, j0, j1)
     order = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
     n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, False, order, size)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.calibration import MachineIntervals
-from gapkernel.kernels import ExpectedLinear
 from gapkernel.solvers import libsvm
 
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
@@ -36,9 +35,10 @@ class SupportVectorMachine(KernelMachine):
     def coef_(self) -> np.ndarray:
         """The weight of each column, (n_outputs, n_features), for kernel="linear"."""
         check_is_fitted(self)
-        if not isinstance(self.kernel_, ExpectedLinear):
+        factor = self.kernel_.linear_factor
+        if factor is None:
             raise AttributeError(f"coef_ exists for kernel='linear' only, not for {self.kernel_!r}.")
-        return self._weights.T @ self.rows_.means  # f(x) = sum_i a_i m_i'x + b
+        return factor * self._weights.T @ self.rows_.means  # f(x) = sum_i a_i c m_i'x + b
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
