@@ -1,6 +1,6 @@
 """How good the estimators that choose for themselves are, against what else a user would pick.
 
-Nested cross-validation on the shared tables, as they are and with 20 and 40 % of their cells removed, and the cells of
+Nested cross-validation on fifteen tables, as they are and with 20 and 40 % of their cells removed, and the cells of
 a published study with the scores of TabPFN-3. Every finished task is in a store, so that a stopped run goes on.
 
     python benchmarks/quality.py [--jobs 2] [--folds 3] [--report]
@@ -191,7 +191,7 @@ def studies(n_folds):
 
 
 def write_tables(results):
-    """Mean ranks on the shared tables, coverage, and the cells beside TabPFN-3."""
+    """Mean ranks on fifteen tables, coverage, and the cells beside TabPFN-3."""
     frame = results["quality"]
     frame = frame[frame.groupby(["dataset", "fraction", "fold"])["method"].transform("count") == len(rivals()) + 1]
     if "cells" in results and len(results["cells"]):
@@ -221,7 +221,7 @@ def write_tables(results):
         + ", ".join(f"{n} at {share:.0%} removed" for share, n in done.items())
         + "."
     )
-    report("quality", "Mean ranks on the shared tables", header, rows, notes, COMMAND)
+    report("quality", "Mean ranks on fifteen tables", header, rows, notes, COMMAND)
     write_pairs(blocks)
     write_coverage(frame[frame["method"] == "gap"])
     if "sureness" in frame:
