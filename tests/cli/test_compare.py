@@ -27,9 +27,8 @@ from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.experiments import METHODS, Grid
 from gapkernel.experiments.methods import COMPARED, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY, FITTED
 from gapkernel.plots.drawing import PALETTE
-from gapkernel.tables.files import Reading
+from gapkernel.tables.files import Reading, at_most, labelled
 from gapkernel.tables.input_errors import InputError
-from gapkernel.tables.targets import at_most, labelled
 
 PAIR = ("genrbf", "mean_indicator")
 FAST = [name for name in FITTED if name not in ("gap", "fourier")]  # these two fit many members

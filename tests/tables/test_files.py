@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapkernel.tables.files import Reading, read_frame
-from gapkernel.tables.findings import findings
+from gapkernel.tables.files import Reading, findings, read_frame
+from gapkernel.tables.files.spelled_numbers import plain_numbers
 from gapkernel.tables.input_errors import InputError
-from gapkernel.tables.spelled_numbers import plain_numbers
 
 RANDOM = np.random.default_rng(0)
 TABLE = pd.DataFrame({"size": [1.25, np.nan, -3.5, 4.0], "name": ["Zoë", "b", None, "Zoë"]})

@@ -29,9 +29,8 @@ from gapkernel.experiments.report import duration
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
 from gapkernel.tables import digest_of, take_rows
-from gapkernel.tables.files import Reading
+from gapkernel.tables.files import Labelled, Reading, at_most
 from gapkernel.tables.input_errors import InputError
-from gapkernel.tables.targets import Labelled, at_most
 
 FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "repeats": 2}
 QUICK: dict[str, Any] = {"fractions": (), "repeats": 1}

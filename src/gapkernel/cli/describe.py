@@ -11,8 +11,7 @@ from rich.text import Text
 
 from gapkernel.cli.output import as_text, counted, note, say
 from gapkernel.missingness import summary
-from gapkernel.tables.files import AS_IT_IS, Reading, read_raw, typed_frame
-from gapkernel.tables.findings import findings
+from gapkernel.tables.files import AS_IT_IS, Reading, findings, read_raw, typed_frame
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40

@@ -14,8 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 from gapkernel.experiments import METHODS, Choice, Method, choose, folds, table_grid
 from gapkernel.experiments.methods import Trial, try_out
 from gapkernel.tables import schema_of
-from gapkernel.tables.files import AS_IT_IS, Reading
-from gapkernel.tables.targets import Labelled, read_labelled_file
+from gapkernel.tables.files import AS_IT_IS, Labelled, Reading, read_labelled_file
 
 FOLDS, INNER_FOLDS = 5, 3
 """Of a comparison, and of the choice of settings."""
@@ -70,7 +69,7 @@ class Request:
             [
                 "import pandas as pd",
                 "from gapkernel.estimators.table_model import TableModel",
-                "from gapkernel.tables.targets import read_xy",
+                "from gapkernel.tables.files import read_xy",
                 METHODS[method].code(choice.settings, problem.task, problem.has_categories, problem.inner_folds),
                 "",
                 f"X, y = read_xy({str(self.path)!r}, {self.target!r}{options})",

@@ -13,8 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.tables import schema_of
-from gapkernel.tables.files import Reading
-from gapkernel.tables.known_columns import known_columns
+from gapkernel.tables.files import Reading, known_columns
 
 
 def _has(method: str):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gapkernel.tables.files import AS_IT_IS, Reading, plain, read_frame
-from gapkernel.tables.findings import findings
+from gapkernel.tables.files.findings import findings
+from gapkernel.tables.files.typed_frame import AS_IT_IS, Reading, plain, read_frame
 from gapkernel.tables.input_errors import InputError, unknown_column
 
 FEWEST_ROWS_OF_A_CLASS = 5

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from gapkernel.compute.runtime.writing import written_whole
-from gapkernel.tables.formats import read_file
+from gapkernel.tables.files.formats import read_file
+from gapkernel.tables.files.spelled_numbers import plain_numbers
 from gapkernel.tables.input_errors import InputError, UnusableColumn, all_of, unknown_column
-from gapkernel.tables.spelled_numbers import plain_numbers
 
 GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
 """Text that means a gap, as in R, pandas, SQL and the older data archives."""

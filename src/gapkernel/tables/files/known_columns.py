@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from gapkernel.tables.columns import Columns
-from gapkernel.tables.files import Reading, deciphered, numbers, plain, typed_frame, with_marks_as_gaps
+from gapkernel.tables.files.typed_frame import Reading, deciphered, numbers, plain, typed_frame, with_marks_as_gaps
 from gapkernel.tables.input_errors import InputError, all_of
 
 
