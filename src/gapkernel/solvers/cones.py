@@ -230,6 +230,8 @@ def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-
         The columns that a group of rows has.
     group : ndarray of shape (n_rows,)
     margin : float
+    tol, max_iter : float and int
+        When the solver stops.
 
     Returns
     -------
