@@ -10,11 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from gapkernel.compute.runtime.config import get_config
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
 
 LEAST_ROWS = 30
 """Fewest left-out rows that a rule goes by."""
+
+MOST_COPIES = 200
+"""Left-out rows that one new row is compared with at most; more make a quantile little better."""
+
+COPY_BYTES = 32
+"""Memory of a cell of such a row, with what is computed from it."""
 
 LeftOutScores = Callable[[np.ndarray, Table], np.ndarray]
 """From places of left-out rows, and these rows with more of their cells hidden, to their scores by models that have not
@@ -92,6 +99,22 @@ class Conformal(AnswersInParts):
     def _masks(self, table: Table) -> np.ndarray:
         """The gaps of new rows that count."""
         return table.missing
+
+    def _in_blocks(
+        self, table: Table, coverage: float, answer: Callable[[Table, Limits], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The answers to new rows by their limits, and the rules that served them.
+
+        A row may be compared with many left-out rows, each with other cells hidden: blocks of rows bound the memory.
+        """
+        step = max(1, get_config().memory_budget // (COPY_BYTES * table.shape[1] * MOST_COPIES))
+        answers, rules = [], []
+        for begin in range(0, max(len(table), 1), step):
+            part = table[begin : begin + step]
+            limits = self._limits(part, coverage)
+            answers.append(answer(part, limits))
+            rules.append(limits.rules)
+        return np.concatenate(answers), np.concatenate(rules)
 
     def _uncalibrated(self, coverage: float) -> float:
         """The limit without calibration: an error, unless the estimator has a law of its own."""

@@ -67,14 +67,16 @@ class ConformalIntervals(Conformal):
         """
         coverage = checked_coverage(coverage)
         check_is_fitted(self, "calibration_")
-        table = self.table_of(X)
-        limits = self._limits(table, coverage)
+        intervals, rules = self._in_blocks(self.table_of(X), coverage, self._intervals)
+        return (intervals, rules) if return_rule else intervals
+
+    def _intervals(self, table: Table, limits: Limits) -> np.ndarray:
         centre, unit = self._centre_and_unit(table)
         half = unit * limits.highest
         intervals = np.stack([centre - half, centre + half], axis=1)
         if len(limits.nested):
             intervals[limits.nested] = self._nested_intervals(table, limits)
-        return (intervals, limits.rules) if return_rule else intervals
+        return intervals
 
     def _nested_intervals(self, table: Table, limits: Limits) -> np.ndarray:
         """The ends beyond which too many left-out rows score lower under the masks that they share with a row."""

@@ -5,7 +5,8 @@ row whose mask lies inside m, hidden down to m, is as good as a row that was fou
 model that has not learned from it, is exchangeable with the new row's. Four rules follow, and a new row is served by
 the first that has enough left-out rows:
 
-    same     rows with mask m, at least `MANY`: right even if gaps depend on values
+    same     rows with mask m, at least `MANY` (or enough, if no other mask lies inside m): right even if gaps depend on
+             values
     exact    rows whose mask lies inside m, each hidden down to m
     nested   the rows with the fewest gaps outside m, row i hidden down to the union of m and its own mask m_i; the new
              row is scored under the same union, and a target is unusual if ceil(coverage (k + 1)) of k rows score lower
@@ -23,6 +24,7 @@ import numpy as np
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.calibration.base import (
+    MOST_COPIES,
     Calibration,
     LeftOutScores,
     Limits,
@@ -35,9 +37,6 @@ from gapkernel.tables import Table
 
 MANY = 100
 """Rows of one mask from which they are taken alone."""
-
-MOST = 200
-"""Rows that "exact" takes at most, those that need the fewest cells hidden; more make a quantile little better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ class MaskCalibration(Restored, Calibration):
         if len(same) >= max(MANY, enough):
             return "same", same
         if len(inside) >= enough:
-            nearest = inside[np.argsort(to_hide[inside], kind="stable")[: max(MOST, enough)]]
+            nearest = inside[np.argsort(to_hide[inside], kind="stable")[: max(MOST_COPIES, enough)]]
             return ("same" if len(same) == len(inside) else "exact"), nearest
         nearest = np.lexsort((to_hide, outside))[:enough]
         if len(nearest) < enough or 2 * outside[nearest].max() > np.sum(~mask):

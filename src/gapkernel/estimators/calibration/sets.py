@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration.base import Conformal, checked_coverage
+from gapkernel.estimators.calibration.base import Conformal, Limits, checked_coverage
 from gapkernel.tables import Table
 
 
@@ -31,7 +31,7 @@ class ConformalSets(Conformal):
         Returns
         -------
         sets : ndarray of shape (n_samples, n_classes), bool
-            In the order of ``classes_``.
+            In the order of ``classes_``. The most probable class is always in.
         rules : ndarray of str, shape (n_samples,)
             If ``return_rule``. "count": left-out rows that miss about as many cells. With ``conformal="mask"`` also
             "same": left-out rows that miss the same cells; "exact": those that miss no others, hidden down to the same
@@ -40,16 +40,20 @@ class ConformalSets(Conformal):
         """
         coverage = checked_coverage(coverage)
         check_is_fitted(self, "calibration_")
-        table = self.table_of(X)
-        limits = self._limits(table, coverage)
-        sets = self._class_scores(self._chances(table)) <= limits.highest[:, None]
+        sets, rules = self._in_blocks(self.table_of(X), coverage, self._sets)
+        return (sets, rules) if return_rule else sets
+
+    def _sets(self, table: Table, limits: Limits) -> np.ndarray:
+        chances = self._chances(table)
+        sets = self._class_scores(chances) <= limits.highest[:, None]
         if len(limits.nested):
             n_rows, k, _ = limits.masks.shape
             hidden = table[np.repeat(limits.nested, k)].hide(limits.masks.reshape(n_rows * k, -1))
             scores = self._class_scores(self._chances(hidden)).reshape(n_rows, k, -1)
             exceeded = (scores > limits.scores[:, :, None]).sum(axis=1)
             sets[limits.nested] = exceeded < limits.rank
-        return (sets, limits.rules) if return_rule else sets
+        sets[np.arange(len(sets)), chances.argmax(axis=1)] = True  # an empty set would say nothing
+        return sets
 
     def _chances(self, table: Table) -> np.ndarray:
         """The probabilities of the classes, (n_rows, n_classes)."""

@@ -247,11 +247,12 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             number = min(int(self.cv), len(y))
             if number < 2:
                 raise ValueError(f"{type(self).__name__} leaves rows out, which needs 2 or more: n_samples={len(y)}.")
-            kind = StratifiedKFold if is_classifier(self) else KFold
-            cv = kind(number, shuffle=True, random_state=seed)
-            with warnings.catch_warnings():  # a class with fewer rows than folds
+            kind: type = KFold
+            if is_classifier(self) and np.bincount(y).max() > 1:  # no more folds than the largest class has rows
+                kind, number = StratifiedKFold, min(number, int(np.bincount(y).max()))
+            with warnings.catch_warnings():  # of a class with fewer rows than folds
                 warnings.simplefilter("ignore", UserWarning)
-                return list(cv.split(np.zeros(len(y)), y)) if _can_stratify(cv, y) else _plain(number, y, seed)
+                return list(kind(number, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y))
         check_splits(splits, len(y))
         check_partition(splits, len(y), type(self).__name__)
@@ -376,11 +377,3 @@ def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _can_stratify(cv, y: np.ndarray) -> bool:
-    return not isinstance(cv, StratifiedKFold) or np.bincount(y).max() >= cv.n_splits
-
-
-def _plain(number: int, y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    return list(KFold(number, shuffle=True, random_state=seed).split(y))

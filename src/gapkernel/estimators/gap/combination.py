@@ -130,7 +130,8 @@ def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callab
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]
     behind = means - means.min()
-    error = np.sqrt(np.average((away - behind) ** 2, axis=0, weights=weight) / len(losses))
+    share = np.full(len(losses), 1.0 / len(losses)) if weight is None else weight / weight.sum()
+    error = np.sqrt(share**2 @ (away - behind) ** 2)
     kept = np.flatnonzero(behind <= CLEARLY * error)
     weights = np.zeros(losses.shape[1])
     weights[kept] = (1.0 - SHRINKAGE) * best(kept) + SHRINKAGE / len(kept)
