@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pytest
+from threadpoolctl import threadpool_info
 
 import gapkernel as gk
 from gapkernel.compute.runtime.progress import tracked
@@ -69,6 +70,13 @@ def test_a_task_leaves_no_settings_behind():
     before = gk.get_config()
     assert run_tasks(changing, range(4)) == [5] * 4
     assert gk.get_config() == before
+
+
+def test_loops_of_scikit_learn_take_one_thread_in_each_task():
+    def threads(_):
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "openmp"}
+
+    assert run_tasks(threads, range(4)) == [{1}] * 4  # each would start as many as there are cores, and wait for them
 
 
 def test_a_notebook_without_widgets_shows_a_bar(monkeypatch, capsys):

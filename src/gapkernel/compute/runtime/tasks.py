@@ -24,11 +24,12 @@ def run_tasks(
 ) -> list[Result]:
     """Results of ``function`` for all tasks, in their order; with a description, a progress bar if one is wanted.
 
-    The settings in force here hold in the tasks too, except the progress: one bar is enough.
+    The settings in force here hold in the tasks too, except the progress: one bar is enough. Each task has one thread
+    for scikit-learn's loops, which would else start as many as there are cores in every task, and wait for each other.
     """
 
     def quietly(task: Task) -> Result:
-        with config_context(progress=False):
+        with config_context(progress=False), one_openmp_thread():
             return function(task)
 
     contexts = [copy_context() for _ in tasks]  # one each: no two threads can be inside the same
@@ -66,7 +67,10 @@ def one_blas_thread() -> AbstractContextManager:
 
 
 def one_openmp_thread() -> AbstractContextManager:
-    """A block in which scikit-learn's loops take one thread: after a fork, more of them may wait for ever."""
+    """A block in which scikit-learn's loops, begun by this thread, take one thread.
+
+    After a fork, more of them may wait for ever; beside other tasks they are in each other's way.
+    """
     return _libraries().limit(limits=1, user_api="openmp")
 
 
