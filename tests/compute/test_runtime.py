@@ -79,6 +79,15 @@ def test_loops_of_scikit_learn_take_one_thread_in_each_task():
     assert run_tasks(threads, range(4)) == [{1}] * 4  # each would start as many as there are cores, and wait for them
 
 
+def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch, capsys):
+    clock = iter(range(0, 1000, 4))  # seconds at each look
+    monkeypatch.setattr("gapkernel.compute.runtime.progress.monotonic", lambda: next(clock))
+    assert list(tracked(range(9), 9, "Comparing", verbose=True)) == list(range(9))
+    told = capsys.readouterr()
+    assert told.err.splitlines() == ["Comparing: 3 of 9, about 24 s left", "Comparing: 6 of 9, about 12 s left"]
+    assert told.out == ""
+
+
 def test_a_notebook_without_widgets_shows_a_bar(monkeypatch, capsys):
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     monkeypatch.setattr("gapkernel.compute.runtime.progress.find_spec", lambda name: None)

@@ -1,25 +1,44 @@
-"""A progress bar, if asked for."""
+"""A progress bar, or a line now and then where there is no terminal, if asked for."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from time import monotonic
 from typing import TypeVar
 
 from gapkernel.compute.runtime.config import get_config
 
 Item = TypeVar("Item")
+EVERY = 10.0
+"""Seconds between lines at first; later they come after another tenth of the time."""
 
 
 def tracked(items: Iterable[Item], total: int | None, what: str, verbose: bool | int = False) -> Iterable[Item]:
-    """Pass ``items`` on, with a bar of how many of ``total`` are done if ``verbose`` or the configuration says so."""
+    """Pass ``items`` on and show how many of ``total`` are done, if ``verbose`` or the configuration says so."""
     if not (verbose or get_config().progress):
         return items
     from rich.markup import escape  # they take long to import
     from rich.progress import track
 
-    return track(items, description=escape(what), total=total, transient=True, console=_console())
+    console = _console()
+    if not console.is_terminal:
+        return _with_lines(items, total, what)
+    return track(items, description=escape(what), total=total, transient=True, console=console)
+
+
+def _with_lines(items: Iterable[Item], total: int | None, what: str) -> Iterator[Item]:
+    """Pass ``items`` on, and say on stderr now and then how many are done: a file or a pipe has no use for a bar."""
+    begin = last = monotonic()
+    for done, item in enumerate(items, 1):
+        yield item
+        now = monotonic()
+        if now - last >= max(EVERY, (now - begin) / 10) and done != total:
+            left = "" if total is None else f" of {total}, about {(now - begin) * (total - done) / done:.0f} s left"
+            print(f"{what}: {done}{left}", file=sys.stderr, flush=True)
+            last = now
 
 
 @contextmanager
