@@ -16,6 +16,7 @@ import gapkernel as gk
 from gapkernel.experiments import PAPERS, Grid, Task, cell_tests, reproduce
 from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
+from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.kernels import CompletionKernel
 
 mpl.use("Agg")
@@ -176,3 +177,26 @@ def test_papers_say_what_they_do():
         reproduce("pagerank")
     with pytest.raises(ValueError, match="size must be one of quick, standard, full, got 'huge'"):
         reproduce("genrbf", size="huge")
+
+
+def test_no_number_of_a_wide_table_is_cut_at_80_columns():
+    header = ("data", "removed", *(f"method {k}" for k in range(9)))
+    rows = [
+        (name, "10 %", *(f"{k}.{place}2345 ± 0.1" for k in range(9))) for place, name in enumerate(("heart", "iris"))
+    ]
+    shown = Console(file=StringIO(), width=80)
+    Report("A paper", tables=[ReportTable("Errors", header, rows, "a note", keys=2)]).show(shown)
+    told = shown.file.getvalue()
+    assert max(map(len, told.splitlines())) <= 80
+    assert all(cell in told for line in (header, *rows) for cell in line)
+    assert told.count("Errors") == told.count("a note") == 1
+    assert told.count("heart") == told.count("removed") > 1  # a part by itself says what its lines are about
+
+
+@pytest.mark.parametrize("ahead", ["ehk", "ehk_alpha"])
+def test_a_finding_says_where_another_column_is_better(ahead):
+    size = replace(ehk.QUICK, data=("servo",))
+    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_METHODS}
+    points = pd.DataFrame({"fraction": [0.2], "label": ["EHK2"], "error": [0.1]})
+    told = ehk.findings(size, best, {("servo", "ehk_alpha"): 0.5}, points)[0]
+    assert ("EHK is ahead of it, 0.300." in told) == (ahead == "ehk")

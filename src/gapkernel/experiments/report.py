@@ -23,18 +23,33 @@ class ReportTable:
     rows : list of tuple of str
     note : str
         A remark below it.
+    keys : int
+        How many columns say what a line is about.
     """
 
     title: str
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
     note: str = ""
+    keys: int = 1
 
     def markdown(self) -> str:
         """The table as markdown."""
         lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |", "|" + "---|" * len(self.header)]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([*lines, *(["", self.note] if self.note else [])])
+
+    def in_parts(self, width: int) -> list[list[int]]:
+        """The places of the columns, in parts that fit a width, each behind the keys: no number is cut."""
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[k]) for line in lines) + len(" | ") for k in range(len(self.header))]
+        keys = range(self.keys)
+        parts = [[*keys]]
+        for k in range(self.keys, len(widths)):
+            if len(parts[-1]) > self.keys and sum(widths[j] for j in (*parts[-1], k)) >= width:
+                parts.append([*keys])
+            parts[-1].append(k)
+        return parts
 
 
 @dataclass
@@ -76,12 +91,15 @@ class Report:
         from rich.table import Table
 
         for table in self.tables:
-            shown = Table(title=table.title, caption=table.note or None, title_justify="left", caption_justify="left")
-            for k, name in enumerate(table.header):
-                shown.add_column(name, justify="left" if k == 0 else "right")
-            for row in table.rows:
-                shown.add_row(*row)
-            console.print(shown)
+            for part, places in enumerate(table.in_parts(console.width)):
+                shown = Table(title=None if part else table.title, title_justify="left")
+                for k in places:
+                    shown.add_column(table.header[k], justify="right" if k else "left", no_wrap=k > 0)
+                for row in table.rows:
+                    shown.add_row(*(row[k] for k in places))
+                console.print(shown)
+            if table.note:
+                console.print(table.note, style="italic dim", highlight=False, markup=False)
         for finding in self.findings:
             console.print(f"• {finding}", highlight=False)
 

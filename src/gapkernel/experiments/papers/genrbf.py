@@ -154,7 +154,8 @@ def accuracy_table(frame, labels) -> ReportTable:
         rows.append(
             (MECHANISMS[mechanism], f"{100 * fraction:.0f} %", *(f"{means[name]:.1f}" for name in labels.values()))
         )
-    return ReportTable("Mean accuracy over the data sets in per cent", ("mechanism", "removed", *labels.values()), rows)
+    header = ("mechanism", "removed", *labels.values())
+    return ReportTable("Mean accuracy over the data sets in per cent", header, rows, keys=2)
 
 
 def rank_figure(scores):
