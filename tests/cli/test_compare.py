@@ -387,6 +387,7 @@ def test_the_page_is_whole_and_asks_for_nothing(pages, target):
         assert text.count(html.escape(METHODS[method].label)) >= 3
         assert comparison.measure.show(comparison.means[method]) in text
     figures = 3 + comparison.has_hidden
+    assert ("When more cells are hidden" in text) == comparison.has_hidden
     assert len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)) == text.count("<svg") == figures
     assert (">came true</th>" in text) == comparison.problem.is_classification  # the table under that figure
     for measure in comparison.measures:

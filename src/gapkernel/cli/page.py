@@ -113,23 +113,23 @@ def _score_figure(verdict: Verdict) -> str:
 
 
 def _curve(verdict: Verdict) -> str:
-    """The section on hidden cells: a figure, or a word that nothing was hidden."""
-    note, inside = "Not measured: gapkernel compare without --quick hides cells too.", ""
-    if verdict.has_hidden:
-        note = (
-            f"Cells of all columns are hidden at random, in training and in new rows alike. Mean "
-            f"{verdict.measure.name} on held-out folds with 95% intervals."
-        )
-        looks = [_look(verdict, m, short=True) for m in verdict.ranked]
-        values, margins = (of[verdict.ranked].to_numpy().T for of in (verdict.curve, verdict.curve_margins))
-        x = verdict.curve.index.to_numpy()
-        figure = curve_figure(looks, x, values, margins, verdict.measure.tick, "cells hidden")
-        head = ("cells hidden", *(f"{fraction:.0%}" for fraction in x))
-        rows = [(_named(verdict, m), *verdict.curve_cells(m)) for m in verdict.ranked]
-        inside = coloured(as_svg(figure, f"{verdict.measure.name} of each method as more cells are hidden"))
-        inside += f"<details><summary>In numbers</summary>{_table(head, rows)}</details>"
+    """The section on hidden cells; nothing if none were hidden."""
+    if not verdict.has_hidden:
+        return ""
+    note = (
+        f"Cells of all columns are hidden at random, in training and in new rows alike. Mean {verdict.measure.name} on "
+        f"held-out folds with 95% intervals."
+    )
+    looks = [_look(verdict, m, short=True) for m in verdict.ranked]
+    values, margins = (of[verdict.ranked].to_numpy().T for of in (verdict.curve, verdict.curve_margins))
+    x = verdict.curve.index.to_numpy()
+    figure = curve_figure(looks, x, values, margins, verdict.measure.tick, "cells hidden")
+    head = ("cells hidden", *(f"{fraction:.0%}" for fraction in x))
+    rows = [(_named(verdict, m), *verdict.curve_cells(m)) for m in verdict.ranked]
+    drawn = coloured(as_svg(figure, f"{verdict.measure.name} of each method as more cells are hidden"))
     return (
-        f'<section class="card"><h2>When more cells are hidden</h2><p class="why">{escape(note)}</p>{inside}</section>'
+        f'<section class="card"><h2>When more cells are hidden</h2><p class="why">{escape(note)}</p>{drawn}'
+        f"<details><summary>In numbers</summary>{_table(head, rows)}</details></section>"
     )
 
 
