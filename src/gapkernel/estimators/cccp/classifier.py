@@ -20,6 +20,7 @@ from gapkernel.compute.runtime.progress import watched
 from gapkernel.density import AtomicDensity, Density, base_measure
 from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
+from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels.on_vectors import complete_kernel
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
@@ -35,7 +36,7 @@ WHOLE = Interval(Integral, 1, None, closed="left")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
+class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     """Classification of rows with missing inputs and missing labels, integrated out inside the model.
 
     Each class has a score f_k(x) in the space of a kernel. A row with gaps has one for every way to complete it, and
@@ -287,6 +288,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         self.n_basis_, self._features, self.theta_ = len(basis.rows), features, solution.theta
         self.objective_, self.n_iter_, self.converged_ = solution.objective, solution.n_iter, solution.converged
         self.classes_, self.schema_ = labels.classes, table.schema
+        self.training_summary_ = TrainingSummary.of(table)
         _, self.label_distributions_ = masked_log_sum(self._log_partitions(table), labels.candidates)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         return self
@@ -297,6 +299,15 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
         if self.completions != "density":
             raise AttributeError("Only completions='density' has a density_.")
         return self.completions_.density_
+
+    def table_of(self, X) -> Table:
+        check_is_fitted(self, "theta_")
+        return read_table(self, X, reset=False, schema=self.schema_)
+
+    def cell_nodes(self, X, column, n_nodes):
+        if self.completions != "density":
+            raise ValueError(f"completions={self.completions!r} has no density_: pass density=.")
+        return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
 
     def decision_function(self, X) -> np.ndarray:
         """The log-partition functions g_k of each row, which are the scores f_k of a complete one.
@@ -373,8 +384,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
 
     def _log_partitions(self, X) -> np.ndarray:
         """g_k of each row, (n_rows, n_classes)."""
-        check_is_fitted(self, "theta_")
-        table = read_table(self, X, reset=False, schema=self.schema_)
+        table = self.table_of(X)
         out = np.empty((len(table), len(self.classes_)))
         blocks = FeatureBlocks(table, self.completions_, self._features, indicator=self.indicator, keep=False)
         for rows, block in zip(blocks.slices, blocks, strict=True):
