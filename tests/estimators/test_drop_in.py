@@ -5,6 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn import svm
 from sklearn.datasets import load_iris
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
 
 import gapkernel as gk
 
@@ -14,16 +17,20 @@ PAIRS = {
     "SVC": (gk.SVC, svm.SVC, CLASSES),
     "two classes": (gk.SVC, svm.SVC, CLASSES > 0),
     "SVR": (gk.SVR, svm.SVR, VALUES),
+    "KernelRidge": (gk.KernelRidge, KernelRidge, VALUES),
     "OneClassSVM": (gk.OneClassSVM, svm.OneClassSVM, None),
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", PAIRS.keys() - {"KernelRidge"})
 def test_a_linear_kernel_has_the_weights_of_scikit_learn(name):
     ours, theirs, y = PAIRS[name]
     mine, other = ours(kernel="linear").fit(X, y), theirs(kernel="linear").fit(X, y)
     assert_allclose(mine.coef_, other.coef_, atol=1e-6)
     assert_allclose(mine.n_support_, other.n_support_)
+    assert_allclose(mine.support_vectors_, other.support_vectors_)
+    with pytest.raises(ValueError, match="read-only"):
+        mine.coef_[0] = 0
 
 
 @pytest.mark.parametrize("kernel", ["linear", 2 * gk.kernels.ExpectedLinear()], ids=repr)
@@ -70,5 +77,42 @@ def test_a_function_of_complete_rows_is_a_kernel(name):
         ours(kernel=product).fit(gappy, y)
     with pytest.raises(ValueError, match="row 2 has gaps"):
         mine.predict(gappy)
-    with pytest.raises(ValueError, match="kernel='precomputed' is not taken"):
-        ours(kernel="precomputed").fit(X, y)
+
+
+GRAM = product(X / 5, X / 5)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("weight", [np.ones(len(X)), np.arange(len(X)) % 3 / 2.0], ids=["equal", "zero for some"])
+def test_a_kernel_matrix_takes_the_place_of_a_table(name, weight):
+    ours, theirs, y = PAIRS[name]
+    mine = ours(kernel="precomputed").fit(GRAM, y, sample_weight=weight)
+    kept = np.flatnonzero(weight)  # scikit-learn's own loses the places of the others
+    small, some = GRAM[np.ix_(kept, kept)], None if y is None else y[kept]
+    other = theirs(kernel="precomputed").fit(small, some, sample_weight=weight[kept])
+    assert_allclose(mine.predict(GRAM[::7]), other.predict(GRAM[::7, kept]), atol=1e-6)
+    by_function = ours(kernel=product).fit(X / 5, y, sample_weight=weight)
+    assert_allclose(mine.predict(GRAM[::7]), by_function.predict(X[::7] / 5), atol=1e-8)
+    assert get_tags(mine).input_tags.pairwise
+    assert not get_tags(by_function).input_tags.pairwise
+
+
+def test_a_grid_search_splits_a_kernel_matrix():
+    grid = {"C": [0.01, 1.0], "kernel": ["precomputed"]}
+    mine, other = (GridSearchCV(one(kernel="precomputed"), grid, cv=3).fit(GRAM, CLASSES) for one in (gk.SVC, svm.SVC))
+    assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
+
+
+def test_a_wrong_kernel_matrix_is_refused():
+    gappy = np.where(np.arange(GRAM.size).reshape(GRAM.shape) == 309, np.nan, GRAM)
+    model = gk.SVC(kernel="precomputed")
+    with pytest.raises(ValueError, match="row 2 has one"):
+        model.fit(gappy, CLASSES)
+    with pytest.raises(ValueError, match=r"square matrix .* got shape \(150, 4\)"):
+        model.fit(X, CLASSES)
+    with pytest.raises(ValueError, match="indicator=False"):
+        gk.SVC(kernel="precomputed", indicator=True).fit(GRAM, CLASSES)
+    with pytest.raises(ValueError, match="GridSearchCV"):
+        gk.SVCCV(kernel="precomputed").fit(GRAM, CLASSES)
+    with pytest.raises(ValueError, match="row 2 has one"):
+        model.fit(GRAM, CLASSES).predict(gappy)

@@ -11,6 +11,7 @@ from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.density.marginals import Marginals
+from gapkernel.density.neighbours import Neighbours
 from gapkernel.tables import Schema
 
 EXPENSIVE = 1e9
@@ -83,7 +84,7 @@ def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Densit
     (Gaussian(), Marginals())
     """
     if not kernel.compares("gaussian"):
-        return Marginals()
+        return Marginals() if kernel.compares("marginal") else Neighbours()
     return JointGaussian() if schema.categorical.any() else density_for(n_rows, len(schema.levels))
 
 

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.kinds import GAUSSIAN
 from gapkernel.kernels.missingness import Masked
+from gapkernel.kernels.precomputed import Precomputed
 from gapkernel.rows import MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
@@ -85,6 +87,9 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     indicator: bool | Missingness = False
     density_: Density = field(init=False)
 
+    _learns_widths: ClassVar[bool] = False
+    """Whether the estimator finds how much each column counts."""
+
     _held: ClassVar[dict] = {"density_": Density, "kernel_": Kernel}
 
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
@@ -92,6 +97,8 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
         """Density and kernel of a checked table, and the laws of its rows; nothing is kept yet."""
         kernel = self._kernel()
+        if not self._learns_widths:
+            warn_of_units(kernel, table)
         density, rows = self._fit_density(table, weight, kernel, needs_gram=needs_gram)
         return Laws(density, kernel.resolve(density.moments(), rows), rows)
 
@@ -170,6 +177,8 @@ class KernelMachine(KernelEstimator, ABC):
         training = self._training(*self._read(X, y, sample_weight))
         solver = self._solver(training)  # refuses wrong parameters before any work is done
         laws = self._fit_laws(training.table, training.weight, needs_gram=solver.on_rows)
+        if self._pairwise:
+            laws = laws._replace(kernel=Precomputed(training.kept))
         return self._learn(training, laws, solver)
 
     def _check_parameters(self) -> None:
@@ -183,7 +192,22 @@ class KernelMachine(KernelEstimator, ABC):
             table, y = read_table(self, X, reset=True, **options), None
         else:
             table, y = read_labelled(self, X, y, **options, **TARGETS[self._target])
+        if self._pairwise and (table.shape[0] != table.shape[1] or self.indicator):
+            raise ValueError(
+                f"kernel='precomputed' needs a square matrix of all pairs of training rows and indicator=False, got "
+                f"shape {table.shape} and indicator={self.indicator!r}."
+            )
         return table, y, read_weight(sample_weight, table)
+
+    @property
+    def _pairwise(self) -> bool:
+        """Whether a row holds its kernel values with the training rows."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._pairwise
+        return tags
 
     def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
         """The rows of positive weight, and the classes among them."""
@@ -216,6 +240,8 @@ class KernelMachine(KernelEstimator, ABC):
         if training.classes is not None:
             self.classes_ = training.classes
         self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows.take(solution.kept)
+        if self._pairwise:
+            self.kernel_ = Precomputed(training.kept[solution.kept])
         self._weights, self._intercept = solution.weights, solution.intercept
         self.training_summary_ = training.summary
         return self

@@ -18,6 +18,7 @@ from gapkernel.estimators.base import KernelMachine
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals, Limits
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
+from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
@@ -80,6 +81,7 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             raise ValueError(f"{plural} is empty: give at least one {name}.")
         scorer = check_scoring(self._kind(), self.scoring)  # not self: a model that holds itself cannot be saved
         search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
+        warn_of_units(search.estimator._kernel(), search.all_rows.training.table)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
             check_partition(search.splits, search.n_rows, "conformal=True")

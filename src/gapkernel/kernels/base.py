@@ -34,6 +34,7 @@ class Kernel(BaseEstimator, ABC):
 
     kinds: ClassVar[frozenset[str]] = GAUSSIAN
     """The kinds of rows that the kernel compares."""
+    one_width: bool = False  # whether all columns are compared by the same width, so that their units count
 
     _parameter_constraints: ClassVar[dict] = {}
 
@@ -273,9 +274,7 @@ class OnColumns(OfKernel):
         return rows.columns(self._indices(rows.n_features))
 
     def _columns(self, n_features: int) -> np.ndarray:
-        mask = np.zeros(n_features, bool)
-        mask[self._indices(n_features)] = True
-        return mask
+        return np.isin(np.arange(n_features), self._indices(n_features))
 
     def _indices(self, n_features: int) -> np.ndarray:
         indices = np.asarray(self.columns)
@@ -298,6 +297,7 @@ class Scaled(OfKernel):
         The number.
     """
 
+    one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
     _parameter_constraints: ClassVar[dict] = {"kernel": [Kernel], "factor": [POSITIVE]}
 
     def __init__(self, kernel, factor=1.0) -> None:

@@ -56,6 +56,7 @@ class Masked(OfKernel):
         The columns that had gaps at fit; set by `resolve`.
     """
 
+    one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
     is_expectation = False  # the gaps of a row are not averaged out
 
     def __init__(self, kernel, indicator, columns=None):

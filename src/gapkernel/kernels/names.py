@@ -11,6 +11,7 @@ from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
 from gapkernel.kernels.karma import Karma
 from gapkernel.kernels.on_vectors import FunctionKernel
+from gapkernel.kernels.precomputed import Precomputed
 from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -19,6 +20,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "genrbf": GenRBF,
     "ehk": HeterogeneousKernel,
     "karma": Karma,
+    "precomputed": Precomputed,
 }
 
 
@@ -27,7 +29,7 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "genrbf", "ehk", "karma"}, Kernel or callable
+    kernel : {"linear", "rbf", "genrbf", "ehk", "karma", "precomputed"}, Kernel or callable
         A name, an object, of which a clone is made, or a function of two arrays of complete rows.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name, if it has one.
@@ -52,11 +54,6 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
         return clone(kernel)
     if callable(kernel):
         return FunctionKernel(kernel)
-    if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(
-            "kernel='precomputed' is not taken: these estimators learn from a table. Give a kernel matrix, such as "
-            "that of gapkernel.Gram, to scikit-learn's estimator of the same name."
-        )
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
     named = KERNELS[kernel]()

@@ -58,6 +58,7 @@ class GaussianProcess(KernelMachine):
     noise_level: float = field(default=0.0, init=False)
     noise_level_bounds: Any = field(default="fixed", init=False)
 
+    _learns_widths = True
     _parameter_constraints: ClassVar[dict] = {
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
         "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],

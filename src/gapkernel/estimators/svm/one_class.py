@@ -24,9 +24,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"}, Kernel or callable, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+        With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -59,6 +60,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         The kernel with numbers in place of words.
     rows_ : Rows
         The laws of the support rows.
+    support_vectors_ : ndarray of shape (n_support, n_features)
+        The support rows, with the expected values in the gaps.
     support_ : ndarray of shape (n_support,)
         Places of the support rows among the training rows.
     n_support_ : ndarray

@@ -38,7 +38,15 @@ class SupportVectorMachine(KernelMachine):
         factor = self.kernel_.linear_factor
         if factor is None:
             raise AttributeError(f"coef_ exists for kernel='linear' only, not for {self.kernel_!r}.")
-        return factor * self._weights.T @ self.rows_.means  # f(x) = sum_i a_i c m_i'x + b
+        weights = factor * self._weights.T @ self.rows_.means  # f(x) = sum_i a_i c m_i'x + b
+        weights.flags.writeable = False  # a change of them would change no prediction
+        return weights
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """The support rows, (n_support, n_features), with the expected values in the gaps."""
+        check_is_fitted(self)
+        return self.rows_.means
 
     def _libsvm(self, *names) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LIBSVM_PARAMETERS, *names)}
@@ -61,9 +69,10 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"}, Kernel or callable, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+        With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -104,6 +113,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         The kernel with numbers in place of words.
     rows_ : Rows
         The laws of the support rows.
+    support_vectors_ : ndarray of shape (n_support, n_features)
+        The support rows, with the expected values in the gaps.
     support_ : ndarray of shape (n_support,)
         Places of the support rows among the training rows.
     n_support_ : ndarray
@@ -251,9 +262,10 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Penalty of an error beyond ``epsilon``.
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"}, Kernel or callable, default="genrbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
         "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+        With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or density, default="auto"
@@ -288,6 +300,8 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         The kernel with numbers in place of words.
     rows_ : Rows
         The laws of the support rows.
+    support_vectors_ : ndarray of shape (n_support, n_features)
+        The support rows, with the expected values in the gaps.
     support_ : ndarray of shape (n_support,)
         Places of the support rows among the training rows.
     n_support_ : ndarray

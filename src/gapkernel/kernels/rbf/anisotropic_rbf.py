@@ -43,6 +43,11 @@ class AnisotropicRBF(ExpectedRBF):
     def __init__(self, length_scale="scale") -> None:
         self.length_scale = length_scale
 
+    @property
+    def one_width(self) -> bool:  # type: ignore[override]
+        """Unless each column has a length scale of its own."""
+        return np.ndim(self.length_scale) == 0
+
     def inverse_width(self) -> float:
         """1/2: the width is in the length scales."""
         return 0.5

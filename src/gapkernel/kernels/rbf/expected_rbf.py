@@ -49,7 +49,7 @@ class ExpectedRBF(Kernel):
     """
 
     kinds = MIXTURES
-    is_expectation = True
+    is_expectation = one_width = True
     _parameter_constraints: ClassVar[dict] = {"gamma": RBF_WIDTH}
 
     def __init__(self, gamma="scale") -> None:

@@ -55,6 +55,11 @@ class GenRBF(ExpectedRBF):
         super().__init__(gamma)
         self.metric = metric
 
+    @property
+    def one_width(self) -> bool:  # type: ignore[override]
+        """Unless a metric weighs the columns."""
+        return self.metric is None
+
     def metric_root(self, n_features: int) -> np.ndarray:
         return np.eye(n_features) if self.metric is None else _root(self.metric, n_features)
 
