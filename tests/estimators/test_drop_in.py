@@ -112,7 +112,8 @@ def test_a_wrong_kernel_matrix_is_refused():
         model.fit(X, CLASSES)
     with pytest.raises(ValueError, match="indicator=False"):
         gk.SVC(kernel="precomputed", indicator=True).fit(GRAM, CLASSES)
-    with pytest.raises(ValueError, match="GridSearchCV"):
-        gk.SVCCV(kernel="precomputed").fit(GRAM, CLASSES)
+    for other in (gk.SVCCV(kernel="precomputed"), gk.Nystroem(10, kernel="precomputed")):
+        with pytest.raises(ValueError, match="It is for SVC, SVR.*GridSearchCV"):
+            other.fit(GRAM, CLASSES)
     with pytest.raises(ValueError, match="row 2 has one"):
         model.fit(GRAM, CLASSES).predict(gappy)

@@ -31,14 +31,11 @@ class Precomputed(Kernel):
     def _diag(self, rows: Rows) -> np.ndarray:
         return self._gram(rows).diagonal()
 
-    def _gram(self, rows: Rows) -> np.ndarray:
-        matrix = self._cross(rows, rows)
-        if matrix.shape[0] != matrix.shape[1]:
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        matrix = np.array(left.means if self.places is None else left.means[:, self.places])
+        if matrix.shape[1] != len(right):
             raise ValueError(
-                f"kernel='precomputed' needs the matrix of all pairs of rows, got {matrix.shape[0]} rows of "
-                f"{matrix.shape[1]} values. To choose settings by cross-validation use GridSearchCV."
+                f"kernel='precomputed' needs one value for each of the {len(right)} rows that are compared with, got "
+                f"{matrix.shape[1]}. It is for SVC, SVR, OneClassSVM and KernelRidge, with GridSearchCV to choose settings."
             )
         return matrix
-
-    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return np.array(left.means if self.places is None else left.means[:, self.places])
