@@ -113,7 +113,7 @@ def test_a_wrong_kernel_matrix_is_refused():
     with pytest.raises(ValueError, match="indicator=False"):
         gk.SVC(kernel="precomputed", indicator=True).fit(GRAM, CLASSES)
     for other in (gk.SVCCV(kernel="precomputed"), gk.Nystroem(10, kernel="precomputed")):
-        with pytest.raises(ValueError, match="It is for SVC, SVR.*GridSearchCV"):
+        with pytest.raises(ValueError, match=r"It is for SVC, SVR.*GridSearchCV"):
             other.fit(GRAM, CLASSES)
     with pytest.raises(ValueError, match="row 2 has one"):
         model.fit(GRAM, CLASSES).predict(gappy)

@@ -36,6 +36,6 @@ class Precomputed(Kernel):
         if matrix.shape[1] != len(right):
             raise ValueError(
                 f"kernel='precomputed' needs one value for each of the {len(right)} rows that are compared with, got "
-                f"{matrix.shape[1]}. It is for SVC, SVR, OneClassSVM and KernelRidge, with GridSearchCV to choose settings."
+                f"{matrix.shape[1]}. It is for SVC, SVR, OneClassSVM and KernelRidge; GridSearchCV chooses settings."
             )
         return matrix
