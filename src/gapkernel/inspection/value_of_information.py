@@ -104,8 +104,6 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
         estimator = estimator[-1]
     check_is_fitted(estimator)
     laws = inside_of(estimator) if density is None else density
-    if not isinstance(laws, Inspectable):
-        laws = getattr(laws, "density_", laws)
     if not isinstance(laws, Density | Inspectable):
         raise ValueError(
             f"{type(estimator).__name__} has no density_: pass density=, for example "

@@ -304,7 +304,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         check_is_fitted(self, "theta_")
         return read_table(self, X, reset=False, schema=self.schema_)
 
-    def cell_nodes(self, X, column, n_nodes):
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         if self.completions != "density":
             raise ValueError(f"completions={self.completions!r} has no density_: pass density=.")
         return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
