@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from gapkernel.cli import main
 from gapkernel.cli import problem as problems
 from gapkernel.cli.colours import DARK, DARK_PALETTE, LIGHT
-from gapkernel.cli.compare import FULL, compare, compare_study
+from gapkernel.cli.compare import FULL, compare, compare_study, expected_seconds
 from gapkernel.cli.measures import ACCURACY
 from gapkernel.cli.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
@@ -251,7 +251,20 @@ def test_a_second_run_measures_nothing_again(pages, folder, capsys):
     comparison = pages["third"][0]
     again = compare(Request(folder / "third.csv", "third"), folder / "third.html", quick=True, methods=PAIR)
     pd.testing.assert_frame_equal(again.results, comparison.results)  # also the seconds: nothing was run
-    assert "10 results in" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "10 results in" in told
+    assert "going by the size" not in told  # nothing is to be waited for
+
+
+def test_the_time_is_said_beforehand_and_grows_with_the_table(pages, folder):
+    told = (folder / "third.txt").read_text(encoding="utf-8")
+    assert re.search(r"10 tasks, about \d+ s going by the size of the table", told)
+    assert told.index("going by the size") < told.index("held-out folds")
+    study = compare_study(problem("class"), PAIR)
+    few, more, wide = (expected_seconds(study, shape) for shape in ((300, 8), (1200, 8), (300, 24)))
+    assert few == pytest.approx(2.0)
+    assert more == pytest.approx(4 * few)
+    assert few < wide < 2 * few
 
 
 def test_a_comparison_that_is_stopped_says_that_it_can_go_on(folder, tmp_path, monkeypatch, capsys):

@@ -35,6 +35,9 @@ from gapkernel.tables.input_errors import InputError
 FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "repeats": 2}
 QUICK: dict[str, Any] = {"fractions": (), "repeats": 1}
 WARM_ROWS = 60
+SECONDS = {"gap": 6.0, "gap-quick": 0.4, "baseline": 0.01}
+"""Processor time of a task on 300 rows and 8 columns; `OTHER_SECONDS` for other methods."""
+OTHER_SECONDS = 0.2
 _warm: set[tuple[str, str]] = set()
 """The methods that this process has run once on a table, by their names."""
 
@@ -64,7 +67,7 @@ def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=No
     _introduce(problem, console)
     study = compare_study(problem, methods, **(QUICK if quick else FULL))
     jobs = n_jobs or (1 if quick else joblib.cpu_count())
-    results = _results(study, kept, jobs, console)
+    results = _results(study, kept, jobs, expected_seconds(study, problem.X.shape) / jobs, console)
     verdict = Verdict(problem, results)
     with console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ..."), quietly():
         choice = problem.choose(METHODS[verdict.winner])
@@ -119,6 +122,12 @@ def compare_study(problem: Problem, methods=COMPARED, *, fractions=(), repeats=1
     hidden = tasks_of(dataset=[problem.name], mechanism=["mcar"], fraction=fractions, fold=range(FOLDS), method=methods)
     protocol = CompareTask(problem=problem)
     return protocol.study(f"{problem.name} {fingerprint(problem, protocol.settings)}", natural + hidden)
+
+
+def expected_seconds(study: Study, shape: tuple[int, int]) -> float:
+    """About how long a study of a table takes on one core: in proportion to its rows, and slowly with its columns."""
+    of_small = sum(SECONDS.get(task.method, OTHER_SECONDS) for task in study.tasks)
+    return of_small * shape[0] / 300 * (shape[1] / 8) ** 0.25
 
 
 def fingerprint(problem: Problem, settings) -> str:
@@ -184,12 +193,15 @@ def _introduce(problem: Problem, console: Console) -> None:
     say(console, f"\nPredicting '{problem.target}' ({kind}) for {len(problem.y)} rows.\n")
 
 
-def _results(study: Study, kept: Path, n_jobs: int, console: Console):
-    """The results of all tasks: first those of one fold, which say how long the others will take."""
+def _results(study: Study, kept: Path, n_jobs: int, expected: float, console: Console):
+    """The results of all tasks: first those of one fold, which say better how long the others will take."""
     with Store(kept) as store:
         known = len(store.finished(study.name))
         if known:
             say(console, f"{counted(known, 'result')} in {kept} already; remove it to measure again.\n")
+        else:
+            tasks = counted(len(study.tasks), "task")
+            say(console, f"{tasks}, about {duration(expected)} going by the size of the table.\n")
         options: dict[str, Any] = {"n_jobs": n_jobs, "progress": True, "label": "Comparing"}
         first = [task for task in study.tasks if not (task.fraction or task.repeat or task.fold)]
         try:

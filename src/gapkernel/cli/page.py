@@ -54,7 +54,9 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
         "score_note": f"{measure.name.capitalize()} on held-out folds: mean with its 95% interval, single folds as "
         f"pale dots. Full dots treat a row with gaps as a law; hollow ones are the usual recipes.",
         "gap_note": _gap_note(gaps),
-        "winner": winner,
+        "use_note": f"The settings that {winner} chose on all rows, and the lines that fit and use it."
+        if choice.settings
+        else f"The lines that fit {winner} to all rows and use it.",
         "method": _method(verdict),
         "versions": "Made by gapkernel compare with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".",
         "code": request.python(problem, verdict.winner, choice),
@@ -66,6 +68,7 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
         "verdict": "".join(f"<p>{escape(text)}</p>" for text in verdict.sentences),
         "facts": _facts(verdict, gaps),
         "score_figure": _score_figure(verdict),
+        "alone": "" if verdict.has_hidden else " wide",  # the curve stands beside it
         "curve": _curve(verdict),
         "gap_figure": _gap_figure(gaps),
         "promise_figure": _promise_figure(verdict),
