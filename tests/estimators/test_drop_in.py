@@ -22,7 +22,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", PAIRS.keys() - {"KernelRidge"})
+@pytest.mark.parametrize("name", [name for name in PAIRS if name != "KernelRidge"])
 def test_a_linear_kernel_has_the_weights_of_scikit_learn(name):
     ours, theirs, y = PAIRS[name]
     mine, other = ours(kernel="linear").fit(X, y), theirs(kernel="linear").fit(X, y)
