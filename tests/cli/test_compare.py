@@ -112,6 +112,8 @@ def verdict_of(target="class", hidden=None, **means):
 def test_the_estimator_that_chooses_is_measured_against_the_simplest_as_good():
     tied = verdict_of(gap=0.9, genrbf=0.9, mean_indicator=0.7)
     assert "The simplest method that cannot be told from the Gap estimator here is genRBF SVM" in tied.worth
+    assert "is ahead by 0.5 ±" in tied.worth
+    assert "is behind by 0.5 ±" in verdict_of(gap=0.9, genrbf=0.91, mean_indicator=0.7).worth
     ahead = verdict_of(gap=0.9, genrbf=0.7, mean_indicator=0.7)
     assert "better than every simpler method" in ahead.worth
     assert verdict_of(genrbf=0.9, mean_indicator=0.7).worth == ""
@@ -265,6 +267,8 @@ def test_the_time_is_said_beforehand_and_grows_with_the_table(pages, folder):
     assert few == pytest.approx(2.0)
     assert more == pytest.approx(4 * few)
     assert few < wide < 2 * few
+    chooses = compare_study(problem("class"), ("gap",))
+    assert expected_seconds(chooses, (1200, 8)) == pytest.approx(16 * expected_seconds(chooses, (300, 8)))
 
 
 def test_a_comparison_that_is_stopped_says_that_it_can_go_on(folder, tmp_path, monkeypatch, capsys):

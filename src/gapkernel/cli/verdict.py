@@ -194,10 +194,11 @@ class Verdict:
                     f"{self.label(simple)} is simpler than the {label} and better here, by more than chance explains."
                 )
             if not self.pairs.beats(name, simple):
-                lead = self.measure.lead(*self.pairs.lead(name, simple))
+                lead, margin = self.pairs.lead(name, simple)
+                where = "ahead" if lead >= 0 else "behind"
                 return (
                     f"The simplest method that cannot be told from the {label} here is {self.label(simple)}: the "
-                    f"{label} is ahead by {lead}."
+                    f"{label} is {where} by {self.measure.lead(abs(lead), margin)}."
                 )
         return f"The {label} is better than every simpler method here, by more than chance explains."
 
