@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -31,7 +30,7 @@ def describe(data, reading: Reading = AS_IT_IS, *, console=None) -> None:
         note(console, str(error), "To learn from it:")
 
 
-def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
+def show_gaps(frame, name: str, console: Console) -> None:
     """Show the gaps of a frame: in all, by column, by pattern."""
     gaps = summary(frame)
     say(
@@ -46,7 +45,7 @@ def show_gaps(frame: pd.DataFrame, name: str, console: Console) -> None:
         console.print(_patterns(gaps))
 
 
-def _columns(frame: pd.DataFrame, gaps) -> Table:
+def _columns(frame, gaps) -> Table:
     table = Table(title="\nColumns", **LOOK)
     table.add_column("column", no_wrap=True, max_width=LONGEST_NAME)
     for name, width in (("gaps", 4), ("", 5), ("", 8), ("influx", 6), ("outflux", 7)):
@@ -88,11 +87,11 @@ def _patterns(gaps) -> Table:
     return table
 
 
-def _content(values: pd.Series) -> str:
+def _content(values) -> str:
     """What a column holds, in a few words."""
     if values.isna().all():
         return "nothing"
-    if not pd.api.types.is_numeric_dtype(values):
+    if values.dtype.kind not in "biuf":
         levels = sorted(set(values.dropna()))
         listed = ", ".join(levels)
         return listed if len(listed) <= LONGEST_LIST else f"{len(levels)} different texts"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +15,7 @@ from gapkernel.cli.predict import known_rows, read_model
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
 from gapkernel.inspection.value_of_information import ValueOfInformation
+from gapkernel.tables import gaps_of, labels_of, take_rows
 from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
 
@@ -36,8 +36,9 @@ def explain(
     frame, X, notes = known_rows(saved, data, reading, absent_as_gaps)
     if not 0 <= row < len(frame):
         raise InputError(f"--row must be a number from 0 to {len(frame) - 1}, got {row}: {data} has {len(frame)} rows.")
-    X = X.iloc[[row]].reset_index(drop=True)
-    prices = _prices(costs, list(X))
+    X = take_rows(X, [row])
+    names = labels_of(X)
+    prices = _prices(costs, names)
     for text in notes:
         note(console, text)
     pushed = _pushed(saved, X)
@@ -48,7 +49,7 @@ def explain(
         say(console, ("Values are what the model itself makes of fewer cells.", "dim"))
     if np.nanmax(pushed.standard_error, initial=0.0) > 0:
         say(console, ("Orders of the cells were drawn at random; ± is the standard error.", "dim"))
-    missing = [name for name in X if X[name].isna()[0]]
+    missing = [name for name, gap in zip(names, gaps_of(X)[0], strict=True) if gap]
     if not missing:
         say(console, "\nNothing is missing in the row.")
         return
@@ -59,7 +60,7 @@ def explain(
         console.print(_missing(missing, worth, points))
 
 
-def _pushed(saved: TableModel, X: pd.DataFrame) -> ShapleyValues:
+def _pushed(saved: TableModel, X) -> ShapleyValues:
     """The values of the cells: of the probability of the predicted class, or of the predicted number."""
     model = saved.estimator_
     options = {"max_exact": MOST_CELLS, "n_permutations": N_ORDERS, "random_state": 0}
@@ -74,7 +75,7 @@ def _pushed(saved: TableModel, X: pd.DataFrame) -> ShapleyValues:
     return shapley(model, X, response_method="predict_proba", target=label, **options)
 
 
-def _headline(saved: TableModel, X: pd.DataFrame, pushed: ShapleyValues, row: int, data: Path) -> list:
+def _headline(saved: TableModel, X, pushed: ShapleyValues, row: int, data: Path) -> list:
     answer, base = float(pushed.answers[0]), float(pushed.base_value)
     start = f"Row {row} of {data}: '{saved.target}' is predicted to be "
     if hasattr(saved.estimator_, "classes_"):
@@ -103,7 +104,7 @@ def _pushes(pushed: ShapleyValues) -> Table:
 
 
 def _what_gaps_are_worth(
-    model, X: pd.DataFrame, prices: dict[str, float] | None, console: Console
+    model, X, prices: dict[str, float] | None, console: Console
 ) -> tuple[ValueOfInformation | None, TippingPoints | None]:
     """What measuring each gap is worth, and where the prediction tips; None with a note where the model cannot say."""
     try:
@@ -148,7 +149,7 @@ def _missing(names: list[str], worth: ValueOfInformation | None, points: Tipping
     return table
 
 
-def _prices(costs, columns: list[str]) -> dict[str, float] | None:
+def _prices(costs, columns: tuple[str, ...]) -> dict[str, float] | None:
     """The costs that a person gave as COLUMN=COST; columns that were not named cost 1."""
     prices = dict.fromkeys(columns, 1.0)
     for given in costs:
