@@ -30,6 +30,7 @@ INDIFFERENT = [
     gk.SVC(kernel=AnisotropicRBF([1.0, 1e4, 50.0])),
     gk.SVC(kernel=ExpectedRBF().on([0]) + ExpectedRBF().on([1])),
     gk.KernelRidge(kernel="linear"),
+    gk.SVC(density=gk.density.JointGaussian()),  # it standardises
     make_pipeline(StandardScaler(), gk.SVC()),
 ]
 

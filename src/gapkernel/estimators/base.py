@@ -97,9 +97,9 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
         """Density and kernel of a checked table, and the laws of its rows; nothing is kept yet."""
         kernel = self._kernel()
-        if not self._learns_widths:
-            warn_of_units(kernel, table)
         density, rows = self._fit_density(table, weight, kernel, needs_gram=needs_gram)
+        if not self._learns_widths:
+            warn_of_units(kernel, density, len(table))
         return Laws(density, kernel.resolve(density.moments(), rows), rows)
 
     def _fit_density(self, table: Table, weight: np.ndarray | None, kernel: Kernel, *, needs_gram: bool = True):

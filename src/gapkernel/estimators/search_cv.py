@@ -81,12 +81,13 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             raise ValueError(f"{plural} is empty: give at least one {name}.")
         scorer = check_scoring(self._kind(), self.scoring)  # not self: a model that holds itself cannot be saved
         search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
-        warn_of_units(search.estimator._kernel(), search.all_rows.training.table)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
             check_partition(search.splits, search.n_rows, "conformal=True")
         grid = {name: penalties, **self._widths(search)}
         results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
+        for shared in search.folds[0].shared.values():  # one density: the grid has penalties and widths only
+            warn_of_units(search.estimator._kernel(), shared.density, search.n_rows)
         best = int(results["rank_test_score"].argmin())
         if self.refit:  # before anything is set: a fit that fails leaves nothing behind
             self.best_estimator_ = search.fit(results["params"][best], calibrate=calibrate)
