@@ -244,8 +244,10 @@ def test_many_ordered_levels_keep_their_order():
     assert model.score(X, codes) > 0.99
 
 
-def test_length_scales_of_columns_stay_with_many_rows(monkeypatch):
-    monkeypatch.setattr(process_member, "SEARCH_ROWS", 60)
+@pytest.mark.parametrize("name", ["MOST_SEARCHED", "SEARCH_COST"])
+def test_length_scales_of_columns_stay_where_hyperparameters_are_found_from_fewer_rows(monkeypatch, name):
+    monkeypatch.setattr(process_member, "FEWEST_SEARCHED", 60)
+    monkeypatch.setattr(process_member, name, 60)
     random = np.random.default_rng(0)
     X = random.standard_normal((90, 3))
     for model, y in ((gk.GapRegressor, np.sin(3 * X[:, 0])), (gk.GapClassifier, (X[:, 0] > 0).astype(int))):
