@@ -71,9 +71,10 @@ def test_labels_never_overlap():
 
 def test_a_figure_for_a_page_is_whole_and_refers_to_nothing_outside():
     looks = [Look("a & <b>", "#0b6fb8"), Look("costs $5, not $6", "#c0632b", hollow=True)]
-    figure = curve_figure(looks, np.array([0.0, 0.4]), np.array([[0.9, 0.8], [0.91, 0.7]]), "{:.0%}".format, "hidden")
+    shares, values, margins = np.array([0.0, 0.4]), np.array([[0.9, 0.8], [0.91, 0.7]]), np.full((2, 2), 0.05)
+    figure = curve_figure(looks, shares, values, margins, "{:.0%}".format, "hidden")
     drawn = as_svg(figure, 'a "figure"')
-    assert drawn.startswith('<svg viewBox="0 0 440 316" ')
+    assert drawn.startswith('<svg viewBox="0 0 440 330" ')
     assert 'aria-label="a &quot;figure&quot;"' in drawn
     assert "a &amp; &lt;b&gt;" in drawn
     assert "costs $5, not $6" in drawn  # no formula

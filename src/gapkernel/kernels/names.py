@@ -52,7 +52,7 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
             )
         kernel._validate_params()
         return clone(kernel)
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return FunctionKernel(kernel)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
