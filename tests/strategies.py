@@ -3,9 +3,11 @@
 import re
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture, Marginals
+from gapkernel.imputation import ChainedEquations
 from gapkernel.rows import MaskedRows, Moments
 
 SCALES = (1e-8, 1e-3, 1.0, 1e3, 1e8)
@@ -50,6 +52,34 @@ def within_five_errors(draws, expected):
     error = draws.std(axis=0) / np.sqrt(len(draws)) + 1e-12
     worst = np.max(np.abs(draws.mean(axis=0) - expected) / error)
     assert worst < 5, f"{worst:.1f} standard errors away from the average of draws"
+
+
+def known_density(name, seed=0, d=5):
+    """A density with random known parameters."""
+    random = np.random.default_rng(seed)
+    if name == "factors":
+        noise = random.uniform(0.2, 1.0, d)
+        return FactorAnalysis.from_parameters(random.standard_normal(d), random.standard_normal((d, 2)), noise)
+    if name == "mixture":
+        covariances = [random_covariance(random, d) for _ in range(3)]
+        return GaussianMixture.from_parameters([0.5, 0.3, 0.2], 2 * random.standard_normal((3, d)), covariances)
+    return Gaussian.from_moments(random.standard_normal(d), random_covariance(random, d))
+
+
+def dense_twin(density):
+    """The Gaussian density with the moments of another one."""
+    return Gaussian.from_moments(density.mean_, density.covariance_)
+
+
+def two_lumps(seed, n=60, d=5, rate=0.3):
+    """Two lumps of correlated rows, with gaps and a value at least in each row."""
+    random = np.random.default_rng(seed)
+    X = random.multivariate_normal(random.standard_normal(d), random_covariance(random, d), size=n)
+    X[: n // 3] += 6.0
+    gappy = punch(random, X, rate)
+    empty = np.isnan(gappy).all(axis=1)
+    gappy[empty, 0] = X[empty, 0]
+    return gappy
 
 
 KINDS = ("gaussian", "factor", "mapped", "mixture", "numbers", "mixed", "categories", "atoms", "masked")
@@ -116,6 +146,59 @@ def law_batches(draw, max_rows=25, max_columns=6):
     n_patterns = draw(st.sampled_from([None, 2]))
     spread = draw(st.sampled_from([0.1, 1.0, 10.0]))
     return random_laws(seed, n, d, rate, n_patterns, spread)
+
+
+def mixed_table(n=200, gap_rate=0.2, seed=0):
+    """Numeric, numeric, binary, categorical (levels 1, 2, 5) and ordinal columns that depend on each other."""
+    random = np.random.default_rng(seed)
+    z = random.standard_normal(n)
+    X = np.column_stack(
+        [
+            z + 0.5 * random.standard_normal(n),
+            100 + 10 * z + random.standard_normal(n),
+            random.random(n) < 1 / (1 + np.exp(-2 * z)),
+            np.array([1, 2, 5])[np.clip(np.round(z + 1 + 0.3 * random.standard_normal(n)), 0, 2).astype(int)],
+            np.clip(np.round(1.2 * z + 2 + 0.5 * random.standard_normal(n)), 0, 4),
+        ]
+    ).astype(float)
+    gaps = random.random(X.shape) < gap_rate
+    return np.where(gaps, np.nan, X), X, gaps
+
+
+def mixed_imputer(**options):
+    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical_features": [3], "ordinal": [4], "random_state": 0}
+    return ChainedEquations(**(defaults | options))
+
+
+def mixed_classes(n=120, rate=0.2, seed=0, n_classes=2):
+    """A frame of four numbers and a category with gaps, and classes that depend on three of the numbers."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * random.standard_normal(n), [0.3, 1.2][: n_classes - 1])
+    frame = pd.DataFrame(punch(random, X, rate), columns=list("abcd"))
+    frame["kind"] = pd.Categorical(np.where(random.random(n) < rate, None, random.choice(["u", "v"], n)))
+    return frame, np.array(["no", "yes", "perhaps"])[y]
+
+
+def curved_problem(seed=0, n=48, d=4, rate=0.25, n_classes=2):
+    """A curved boundary or curve, with gaps."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, d))
+    value = X[:, 0] ** 2 + X[:, 1] + 0.3 * random.standard_normal(n)
+    X[random.random(X.shape) < rate] = np.nan
+    classes = np.searchsorted(np.quantile(value, np.arange(1, n_classes) / n_classes), value)
+    return X, classes, value
+
+
+def curved_frame(seed=0):
+    """Numbers and two categories, one of them with a level seen once, which is unknown in some splits."""
+    X, classes, _ = curved_problem(seed)
+    random = np.random.default_rng(seed)
+    kind = np.where(classes == 1, "a", "b").astype(object)
+    kind[random.random(len(X)) < 0.3] = None
+    rare = random.choice(["x", "y"], len(X)).astype(object)
+    rare[5] = "once"
+    return pd.DataFrame(X, columns=list("pqrs")).assign(kind=kind, rare=rare), classes
 
 
 def without_address(value) -> str:

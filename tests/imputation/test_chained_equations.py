@@ -1,4 +1,4 @@
-"""Chained equations: what is drawn, for whom, and what happens at the edges."""
+"""Chained equations: what is drawn, for whom, and what is kept."""
 
 import pickle
 
@@ -7,34 +7,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from strategies import mixed_imputer, mixed_table
 
 import gapkernel as gk
-from gapkernel.compute.draws.streams import row_keys, uniforms
-from gapkernel.imputation import regressions, select_predictors
+from gapkernel.imputation import select_predictors
 
 nan = np.nan
-
-
-def mixed_table(n=200, gap_rate=0.2, seed=0):
-    """Numeric, numeric, binary, categorical (levels 1, 2, 5) and ordinal columns that depend on each other."""
-    random = np.random.default_rng(seed)
-    z = random.standard_normal(n)
-    X = np.column_stack(
-        [
-            z + 0.5 * random.standard_normal(n),
-            100 + 10 * z + random.standard_normal(n),
-            random.random(n) < 1 / (1 + np.exp(-2 * z)),
-            np.array([1, 2, 5])[np.clip(np.round(z + 1 + 0.3 * random.standard_normal(n)), 0, 2).astype(int)],
-            np.clip(np.round(1.2 * z + 2 + 0.5 * random.standard_normal(n)), 0, 4),
-        ]
-    ).astype(float)
-    gaps = random.random(X.shape) < gap_rate
-    return np.where(gaps, nan, X), X, gaps
-
-
-def mixed_imputer(**options):
-    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical_features": [3], "ordinal": [4], "random_state": 0}
-    return gk.ChainedEquations(**(defaults | options))
 
 
 VARIANTS = [
@@ -149,24 +127,6 @@ def test_without_a_seed_a_fitted_imputer_still_repeats_itself():
     imputer = mixed_imputer(random_state=None).fit(X)
     assert_array_equal(imputer.transform_all(X), imputer.transform_all(X))
     assert_array_equal(pickle.loads(pickle.dumps(imputer)).transform_all(X), imputer.transform_all(X))
-
-
-def test_random_numbers_of_rows_are_uniform_and_unrelated():
-    X = np.random.default_rng(0).integers(0, 2, (4000, 20)).astype(float)
-    keys = row_keys(X)
-    assert len(np.unique(keys)) == len(np.unique(X, axis=0))
-    streams = np.stack(
-        [uniforms(keys, 7, chain, sweep, j) for chain in range(2) for sweep in range(2) for j in range(3)]
-    )
-    assert ((streams > 0) & (streams < 1)).all()
-    deviation = np.sqrt(1 / 12 / streams.shape[1])
-    assert np.abs(streams.mean(axis=1) - 0.5).max() < 4 * deviation
-    correlation = np.corrcoef(streams) - np.eye(len(streams))
-    assert np.abs(correlation).max() < 4.5 / np.sqrt(streams.shape[1])
-
-
-def test_zero_has_one_key_whatever_its_sign():
-    assert row_keys(np.array([[0.0, nan]]))[0] == row_keys(np.array([[-0.0, -nan]]))[0]
 
 
 # --- new rows ------------------------------------------------------------------------------------------------------
@@ -330,78 +290,6 @@ def test_dates_and_undeclared_text_are_refused():
         gk.ChainedEquations(ordinal=["text"]).fit(frame)
 
 
-# --- the models ----------------------------------------------------------------------------------------------------
-
-
-def test_logistic_mode_is_the_ridge_solution():
-    from sklearn.linear_model import LogisticRegression
-
-    random = np.random.default_rng(0)
-    A = random.standard_normal((300, 4))
-    y = (random.random(300) < 1 / (1 + np.exp(-A @ [1.0, -2.0, 0.5, 0.0] - 0.3))).astype(float)
-    design = np.vstack([np.ones(300), A.T])
-    reference = LogisticRegression(C=1 / 0.7, tol=1e-10, max_iter=1000).fit(A, y)
-    beta = regressions.fit_logistic(design, y, 0.7, None).beta
-    assert_allclose(beta, [*reference.intercept_, *reference.coef_[0]], atol=1e-5)
-    two = regressions.fit_multinomial(design, y, 2, 0.7, None).beta
-    assert_allclose(two[0], beta, atol=1e-5)
-    steps = regressions.fit_sequential(design, y, 2, 0.7, None)
-    assert_allclose([*steps.steps, *steps.slopes], beta, atol=1e-5)
-
-
-def test_multinomial_without_penalty_is_scikit_learns():
-    from sklearn.linear_model import LogisticRegression
-
-    random = np.random.default_rng(1)
-    A = random.standard_normal((400, 3))
-    y = (A @ random.standard_normal((3, 3)) + random.gumbel(size=(400, 3))).argmax(axis=1).astype(float)
-    model = regressions.fit_multinomial(np.vstack([np.ones(400), A.T]), y, 3, 1e-8, None)
-    reference = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(A, y)
-    coefficients = np.column_stack([reference.intercept_, reference.coef_])
-    assert_allclose(model.beta, (coefficients - coefficients[0])[1:], atol=1e-3)
-
-
-def test_linear_draws_have_the_posterior_spread():
-    random = np.random.default_rng(0)
-    A = np.vstack([np.ones(50), random.standard_normal((2, 50))])
-    y = np.array([1.0, 2.0, -1.0]) @ A + random.standard_normal(50)
-    draws = [regressions.fit_linear(A, y, 1e-9, random) for _ in range(4000)]
-    betas = np.stack([draw.beta for draw in draws])
-    mode, *_ = np.linalg.lstsq(A.T, y, rcond=None)
-    residual = np.sum((y - mode @ A) ** 2)
-    # sigma^2* = RSS / chi2_47 has mean RSS / 45, and beta* the covariance of that times (A A')^-1
-    assert_allclose(np.mean([draw.deviation**2 for draw in draws]), residual / 45, rtol=0.02)
-    assert_allclose(betas.mean(axis=0), mode, atol=0.02)
-    assert_allclose(np.cov(betas.T), residual / 45 * np.linalg.inv(A @ A.T), rtol=0, atol=1.5e-3)
-
-
-def test_levels_are_drawn_with_their_probabilities():
-    design = np.ones((1, 20_000))
-    uniform = np.random.default_rng(0).random(20_000)
-    shares = np.array([0.2, 0.5, 0.3])
-    drawn = regressions.Multinomial(np.log(shares[1:] / shares[0])[:, None]).draw(design, uniform)
-    assert_allclose(np.bincount(drawn.astype(int)) / 20_000, shares, atol=4 * np.sqrt(0.25 / 20_000))
-    # climb past level 0 with 0.8, and past level 1 with 0.3 / 0.8
-    steps = np.log([0.8 / 0.2, 0.3 / 0.5])
-    climbed = regressions.Sequential(steps, np.empty(0)).draw(design, uniform)
-    assert_allclose(np.bincount(climbed.astype(int)) / 20_000, shares, atol=4 * np.sqrt(0.25 / 20_000))
-
-
-def test_donors_are_the_nearest_and_ties_share():
-    predictions = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 5.0])
-    model = regressions.MeanMatching(np.array([1.0]), predictions, np.arange(6.0), n_donors=2)
-    uniform = np.linspace(0.001, 0.999, 300)
-    drawn = model.draw(np.full((1, 300), 1.1), uniform)
-    assert_array_equal(np.unique(drawn, return_counts=True), [[1, 2, 3], [100, 100, 100]])
-    assert_array_equal(np.unique(model.draw(np.full((1, 300), 99.0), uniform)), [4, 5])
-    assert_array_equal(np.unique(model.draw(np.full((1, 300), -99.0), uniform)), [0, 1, 2, 3])
-
-
-def test_all_rows_are_donors_when_they_are_few():
-    model = regressions.MeanMatching(np.array([1.0]), np.array([0.0, 1.0]), np.array([7.0, 8.0]), n_donors=5)
-    assert_array_equal(np.unique(model.draw(np.ones((1, 50)), np.linspace(0.01, 0.99, 50))), [7, 8])
-
-
 # --- what is kept --------------------------------------------------------------------------------------------------
 
 
@@ -461,135 +349,3 @@ def test_the_chain_display_plots_columns_with_gaps():
     with pytest.raises(ValueError, match="had no gaps in fit"):
         ChainDisplay.from_estimator(imputer, columns=["a"])
     plt.close("all")
-
-
-# --- the edges -----------------------------------------------------------------------------------------------------
-
-
-def test_a_column_never_observed_is_filled_with_zero_and_a_warning_names_it():
-    X, _, _ = mixed_table()
-    X[:, 0] = nan
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    imputer = mixed_imputer()
-    with pytest.warns(UserWarning, match="No value was observed in column 'a'"):
-        completed = np.stack(imputer.fit_transform_all(frame))
-    assert (completed[..., 0] == 0).all()
-    assert imputer.kinds_[0] == "empty"
-    _one, other = X[:1].copy(), X[:1].copy()
-    other[0, 0] = 9.0
-    assert imputer.transform(pd.DataFrame(other, columns=list("abcde"))).iloc[0, 0] == 9.0  # an observed cell stays
-
-
-def test_a_table_of_gaps_alone_is_refused():
-    with pytest.raises(ValueError, match="no observed value in any row"):
-        gk.ChainedEquations().fit(np.full((3, 2), nan))
-
-
-def test_a_constant_column_is_filled_with_its_constant():
-    X, _, _ = mixed_table()
-    X[:, 1] = np.where(np.isnan(X[:, 1]), nan, 3.5)
-    imputer = mixed_imputer().fit(X)
-    assert (imputer.transform_all(X)[..., 1] == 3.5).all()
-
-
-@pytest.mark.parametrize("binary", ["auto", [1]])
-def test_perfectly_separated_columns_stay_finite_and_mostly_right(binary):
-    random = np.random.default_rng(0)
-    x = random.standard_normal(300)
-    X = np.column_stack([x, x > 0]).astype(float)
-    truth = X[::4, 1].copy()
-    X[::4, 1] = nan
-    imputer = gk.ChainedEquations(n_imputations=20, binary=binary, random_state=0)
-    completed = imputer.fit_transform_all(X)
-    assert np.mean(completed[:, ::4, 1] == truth) > 0.92
-    betas = np.stack([chain.models[1].beta for chain in imputer._chains])
-    assert np.abs(betas).max() < 100
-
-
-def test_separated_categories_stay_finite():
-    random = np.random.default_rng(0)
-    x = random.uniform(0, 3, 300)
-    X = np.column_stack([x, np.floor(x), np.floor(x)])
-    truth = X[::4, 1].copy()
-    X[::4, 1:] = nan
-    completed = gk.ChainedEquations(categorical_features=[1], ordinal=[2], random_state=0).fit_transform_all(X)
-    assert np.mean(completed[:, ::4, 1] == truth) > 0.8
-    assert np.mean(completed[:, ::4, 2] == truth) > 0.8
-
-
-@pytest.mark.parametrize("kind", ["categorical_features", "ordinal", "binary"])
-def test_a_category_seen_once_is_a_category(kind):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((100, 2))
-    X[:, 1] = random.integers(0, 2, 100) if kind != "binary" else 0
-    X[0, 1], X[50:, 1] = (2.0 if kind != "binary" else 1.0), nan
-    completed = gk.ChainedEquations(**{kind: [1]}, random_state=0).fit_transform_all(X)
-    assert np.isin(completed[..., 1], [0, 1, 2]).all()
-    assert np.mean(completed[:, 50:, 1] == X[0, 1]) < 0.15  # as rare in the draws as in the data
-
-
-@pytest.mark.parametrize("numeric", ["linear", "pmm"])
-def test_fewer_rows_than_columns(numeric):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((12, 30))
-    X[random.random(X.shape) < 0.2] = nan
-    completed = gk.ChainedEquations(numeric=numeric, random_state=0).fit_transform_all(X)
-    assert np.isfinite(completed).all()
-    assert np.abs(completed).max() < 10 * np.nanstd(X)
-
-
-def test_too_small_a_ridge_is_named():
-    random = np.random.default_rng(0)
-    X = np.repeat(random.standard_normal((2000, 1)), 3, axis=1)
-    X[::2, 0] = nan
-    with pytest.raises(ValueError, match="Raise ridge"):
-        gk.ChainedEquations(ridge=1e-14, n_sweeps=20, random_state=0).fit(X)
-
-
-def test_dependent_columns():
-    random = np.random.default_rng(0)
-    x = random.standard_normal((200, 1))
-    X = np.hstack([x, x, 2 * x, x])
-    X[::5, 3] = nan
-    filled = gk.ChainedEquations(random_state=0).fit_transform(X)
-    assert_allclose(filled[::5, 3], x[::5, 0], atol=0.05)
-
-
-def test_one_row_and_one_column():
-    assert_array_equal(gk.ChainedEquations().fit_transform([[1.0, nan, 2.0], [nan, 5.0, 2.0]])[0], [1, 5, 2])
-    filled = gk.ChainedEquations(random_state=0).fit_transform([[1.0], [nan], [3.0], [2.0]])
-    assert np.isfinite(filled).all()
-
-
-@pytest.mark.parametrize("factor", [1e-100, 1e100])
-def test_units_do_not_matter(factor):
-    X, _, _ = mixed_table()
-    plain = mixed_imputer(binary=[2]).fit_transform(X)
-    scaled = mixed_imputer(binary=[2]).fit_transform(X * [factor, 1, 1, 1, 1])
-    assert_allclose(scaled / [factor, 1, 1, 1, 1], plain, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"n_imputations": 0}, "'n_imputations' parameter .* must be an int in the range"),
-        ({"n_sweeps": 1.5}, "'n_sweeps' parameter .* must be an int in the range"),
-        ({"numeric": "forest"}, "'numeric' parameter .* must be a str among"),
-        ({"draws": "none"}, "'draws' parameter .* must be a str among"),
-        ({"ridge": 0}, "'ridge' parameter .* must be a str among {'auto'} or a float in the range"),
-        ({"binary": "maybe"}, "'binary' parameter .* must be a str among {'auto'} or an array-like"),
-        ({"categorical_features": "d"}, "'categorical_features' parameter .* must be a str among {'from_dtype'}"),
-        ({"binary": [0]}, "Column 0 is declared binary but holds"),
-        ({"categorical_features": [9]}, "categorical_features names column 9, but X has 5 columns"),
-        ({"ordinal": [9]}, "ordinal names column 9, but X has 5 columns"),
-        ({"categorical_features": ["z"]}, "categorical_features names column 'z', which X does not have"),
-        ({"categorical_features": [3], "ordinal": [3]}, "Column 3 is categorical and cannot be ordinal too"),
-        ({"predictors": "some"}, "'predictors' parameter .* must be a str among"),
-        ({"predictors": np.ones((2, 2))}, "predictors must be 'all', 'selected' or a matrix"),
-        ({"use_target": True}, "requires y"),
-    ],
-)
-def test_bad_settings_are_named(options, complaint):
-    X, _, _ = mixed_table(30)
-    with pytest.raises(ValueError, match=complaint):
-        gk.ChainedEquations(**options).fit(X)
