@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))
 
 settings.register_profile("laws", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("laws")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """Matrix products and scikit-learn's loops take one thread here: on small tables, more wait for each other.
+
+    Threads that a test starts, and programs, have their own limits.
+    """
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")
