@@ -136,6 +136,16 @@ def _settled(model, method: str) -> str:
     return method
 
 
+def with_summary(model, lacks: str) -> Inspectable:
+    """The model, which must remember its training table, or an error that says what it ``lacks``."""
+    if isinstance(model, Inspectable) and hasattr(model, "training_summary_"):
+        return model
+    raise ValueError(
+        f"{type(model).__name__} {lacks}. Use an estimator of this package that learns from a table in memory, such as "
+        f"GapClassifier or SVC."
+    )
+
+
 def inside_of(model):
     """The estimator inside scikit-learn's `CalibratedClassifierCV`, or the model itself."""
     from sklearn.calibration import CalibratedClassifierCV  # slow to import

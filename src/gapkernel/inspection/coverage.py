@@ -98,7 +98,7 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     coverage = checked_coverage(coverage)
     if by not in ("count", "mask"):
         raise ValueError(f"by must be 'count' or 'mask', got {by!r}.")
-    masks = gaps_of(X, estimator)
+    masks = _gaps_seen(X, estimator)
     check_consistent_length(masks, y)
     inside, width = _answers(estimator, X, y, coverage)
     groups, group, n_rows = np.unique(
@@ -141,7 +141,7 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
     return np.column_stack([mean - half, mean + half])
 
 
-def gaps_of(X, estimator=None) -> np.ndarray:
+def _gaps_seen(X, estimator) -> np.ndarray:
     """Where rows have gaps, as ``estimator`` sees them if it says: a category unknown at fit is a gap to it."""
     if isinstance(estimator, Inspectable):
         return estimator.gaps(X)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
-from gapkernel.inspection.answers import inside_of, names_after
+from gapkernel.inspection.answers import inside_of, names_after, with_summary
 from gapkernel.inspection.ranks import holm
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
@@ -139,12 +139,7 @@ def _inside(model, X, names=None) -> tuple[Inspectable, Any, Any]:
     model = inside_of(model)
     if isinstance(model, Pipeline) and len(model) > 1:
         return _inside(model[-1], model[:-1].transform(X), names_after(model[:-1], names))
-    if not isinstance(model, Inspectable) or not hasattr(model, "training_summary_"):
-        raise ValueError(
-            f"{type(model).__name__} does not remember the gaps of its training rows. Use an estimator of this package "
-            f"that learns from a table in memory, such as GapClassifier or SVC."
-        )
-    return model, X, names
+    return with_summary(model, "does not remember the gaps of its training rows"), X, names
 
 
 def _changes(names: Iterable[str], before: np.ndarray, n_before: int, now: np.ndarray, n_now: int) -> Changes:

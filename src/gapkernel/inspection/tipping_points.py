@@ -16,8 +16,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import checked_coverage
-from gapkernel.estimators.inspectable import Inspectable
-from gapkernel.inspection.answers import ROWS_AT_ONCE
+from gapkernel.inspection.answers import ROWS_AT_ONCE, with_summary
 from gapkernel.inspection.coverage import intervals
 from gapkernel.tables import Table, Tilt
 
@@ -123,11 +122,7 @@ def tipping_points(model, X, *, coverage=0.9, tolerance=None) -> TippingPoints:
 
 def tiltable(model, X) -> Table:
     """The rows as a table, after a check that the model has laws that can be tilted."""
-    if not isinstance(model, Inspectable) or not hasattr(model, "training_summary_"):
-        raise ValueError(
-            f"{type(model).__name__} has no laws of gaps that could be tilted. Use an estimator of this package that "
-            f"learns from a table in memory, such as GapClassifier or SVC."
-        )
+    model = with_summary(model, "has no laws of gaps that could be tilted")
     if model.gaussian_share == 0.0:
         raise ValueError(
             f"{type(model).__name__} has no Gaussian laws of gaps, and no others can be tilted: fit it with a kernel "

@@ -70,12 +70,22 @@ class Display:
         self._draw(ax)
         return self
 
+    def _n_lines(self) -> int:
+        """Lines of a plot that has one for each cell, column or the like; 0 for any other."""
+        return 0
+
     def _size(self) -> tuple[float, float]:
         """Width and height of a new figure, in inches."""
-        return 6.4, 4.0
+        return 6.4, 1.5 + 0.38 * max(2, self._n_lines()) if self._n_lines() else 4.0
 
     def _draw(self, ax) -> None:
         raise NotImplementedError
+
+
+def frame(ax, *sides: str) -> None:
+    """Leave these sides of the frame around a plot."""
+    for side, line in ax.spines.items():
+        line.set_visible(side in sides)
 
 
 @contextmanager

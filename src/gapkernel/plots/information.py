@@ -50,8 +50,8 @@ class ValueOfInformationDisplay(Display):
         """
         return cls(information=value_of_information(estimator, row, density=density)).plot(ax=ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 6.4, 1.2 + 0.35 * max(2, len(self.information.names))
+    def _n_lines(self) -> int:
+        return len(self.information.names)
 
     def _draw(self, ax) -> None:
         result = self.information

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.missingness import GapPatterns, patterns
-from gapkernel.plots.drawing import MISSING, OBSERVED, Display
+from gapkernel.plots.drawing import MISSING, OBSERVED, Display, frame
 
 LONGEST_NAME = 20
 MOST_NAMES = 40
@@ -94,8 +94,7 @@ class PatternDisplay(Display):
         ax.set_xlabel(left, labelpad=18, fontsize="medium")
         ax.set_xlim(0, n_columns)
         ax.grid(False)
-        for side in ax.spines.values():
-            side.set_visible(False)
+        frame(ax)
 
 
 def _rows(count) -> str:

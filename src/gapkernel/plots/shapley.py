@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.inspection import ShapleyValues, shapley
-from gapkernel.plots.drawing import GRID, MISSING, PALETTE, SOFT, Display
+from gapkernel.plots.drawing import GRID, MISSING, PALETTE, SOFT, Display, frame
 from gapkernel.tables import take_rows
 
 UP, DOWN = MISSING, PALETTE[0]
@@ -77,8 +77,8 @@ class WaterfallDisplay(Display):
             steps = np.append(steps, values[order[len(shown) :]].sum())
         return labels, steps
 
-    def _size(self) -> tuple[float, float]:
-        return 6.4, 1.6 + 0.36 * max(2, len(self._steps()[0]))
+    def _n_lines(self) -> int:
+        return len(self._steps()[0])
 
     def _draw(self, ax) -> None:
         result, (labels, steps) = self.shapley, self._steps()
@@ -100,7 +100,7 @@ class WaterfallDisplay(Display):
         gaps = [result.names[k] for k in np.flatnonzero(np.isnan(result.values[self.row]))]
         missing = f"\nmissing: {', '.join(gaps[:6])}{' ...' if len(gaps) > 6 else ''}" if gaps else ""
         ax.set_xlabel(f"{result.title(self.row)}: from {base:.3g} without any cell to {answer:.3g}{missing}")
-        _bare(ax)
+        frame(ax, "bottom")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -155,8 +155,8 @@ class BeeswarmDisplay(Display):
         moved = np.nansum(np.abs(self.shapley.values), axis=0)
         return np.argsort(-moved, kind="stable")[: self.max_display]
 
-    def _size(self) -> tuple[float, float]:
-        return 6.4, 1.4 + 0.42 * max(2, len(self._columns()))
+    def _n_lines(self) -> int:
+        return len(self._columns())
 
     def _draw(self, ax) -> None:
         result, columns = self.shapley, self._columns()
@@ -178,13 +178,7 @@ class BeeswarmDisplay(Display):
         ax.set_yticks(range(len(columns)), [result.names[k] for k in columns])
         ax.set_ylim(len(columns) - 0.4, -1.0)
         ax.set_xlabel(f"what the cell adds to {result.title()} (dark: a high value of the column)")
-        _bare(ax)
-
-
-def _bare(ax) -> None:
-    """Leave the bottom line alone of the frame."""
-    for side in ("left", "right", "top"):
-        ax.spines[side].set_visible(False)
+        frame(ax, "bottom")
 
 
 def _spread(values: np.ndarray, width: float) -> np.ndarray:

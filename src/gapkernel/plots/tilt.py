@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.inspection.tipping_points import FARTHEST, TippingPoints, tilt_curves, tipping_points
-from gapkernel.plots.drawing import PALETTE, SOFT, Display
+from gapkernel.plots.drawing import PALETTE, SOFT, Display, frame
 
 
 @dataclass(kw_only=True, eq=False)
@@ -85,5 +85,4 @@ class TiltDisplay(Display):
         ax.set(xlabel="shift of the missing cell's law, in deviations of its column", ylabel=self.ylabel)
         if len(self.columns):
             ax.legend(frameon=False, fontsize=9)
-        for side in ("right", "top"):
-            ax.spines[side].set_visible(False)
+        frame(ax, "left", "bottom")

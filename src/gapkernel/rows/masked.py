@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gapkernel.rows.base import Rows, row_indices
-from gapkernel.rows.gaussian import GaussianRows
+
+
+def _inside(name: str) -> Any:
+    """What the laws inside have or do by this name."""
+    return property(attrgetter(f"rows.{name}"), doc=f"`{name}` of the laws inside.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,40 +36,23 @@ class MaskedRows(Rows):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The kind of the laws."""
-        return self.rows.kind
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the laws."""
-        return self.rows.n_features
-
-    @property
-    def means(self) -> np.ndarray:  # type: ignore[override]
-        """The means of the laws."""
-        return self.rows.means
-
-    @property
-    def total_variance(self) -> np.ndarray:  # type: ignore[override]
-        """Trace of each law's covariance."""
-        return self.rows.total_variance
-
-    @property
-    def uncertain(self) -> np.ndarray:
-        """True for the cells that are not known for certain."""
-        return self.rows.uncertain
+    kind = _inside("kind")
+    n_features = _inside("n_features")
+    means = _inside("means")
+    total_variance = _inside("total_variance")
+    uncertain = _inside("uncertain")
+    dense = _inside("dense")
+    draws = _inside("draws")
+    cell_nodes = _inside("cell_nodes")
+    components = _inside("components")
+    quadratic = _inside("quadratic")
+    covariance_of = _inside("covariance_of")
+    by_pattern = _inside("by_pattern")
 
     @property
     def unmasked(self) -> Rows:
         """The laws alone."""
         return self.rows
-
-    @property
-    def dense(self) -> GaussianRows:
-        """The laws as `GaussianRows`."""
-        return self.rows.dense
 
     def mask(self) -> np.ndarray:
         """True where the table had a gap."""
@@ -91,23 +78,5 @@ class MaskedRows(Rows):
     def map(self, matrix, offset=0.0) -> MaskedRows:
         return MaskedRows(self.rows.map(matrix, offset), self.missing)
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
-        return self.rows.draws(n_draws, random_state)
-
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> MaskedRows:
         return MaskedRows(self.rows.atoms(n_atoms, method, seed), self.missing)
-
-    def cell_nodes(self, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        return self.rows.cell_nodes(column, n_nodes)
-
-    def components(self) -> tuple[tuple[np.ndarray, Rows], ...]:
-        return self.rows.components()
-
-    def quadratic(self, directions) -> np.ndarray:
-        return self.rows.quadratic(directions)
-
-    def covariance_of(self, i: int) -> np.ndarray:
-        return self.rows.covariance_of(i)
-
-    def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        return self.rows.by_pattern()

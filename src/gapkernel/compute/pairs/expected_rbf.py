@@ -42,21 +42,20 @@ class ExpectedRBFEngine:
         # the training side is the right one, or the only one: the centre must not depend on new rows
         training = left if right is None else right
         centre = training.means.mean(axis=0) if len(training) else 0.0
-        self.left, self.order_left, crowded_left = lay_out(left, self.gamma, centre)
-        self.scale_left = scale_left[self.order_left]
-        self.edges_left = _edges(self.left.pattern, crowded_left)
-        if self.symmetric:
-            self.right, self.order_right, crowded_right = self.left, self.order_left, crowded_left
-            self.scale_right, self.edges_right = self.scale_left, self.edges_left
-        else:
-            self.right, self.order_right, crowded_right = lay_out(right, self.gamma, centre)
-            self.scale_right = scale_right[self.order_right]
-            self.edges_right = _edges(self.right.pattern, crowded_right)
+        here = self._laid_out(left, centre)
+        there = here if right is None else self._laid_out(right, centre)
+        self.left, self.order_left, crowded_left = here
+        self.right, self.order_right, crowded_right = there
         self.crowded = crowded_left, crowded_right
-        most_gaps = int(np.diff(self.left.gap_start).max(initial=0) + np.diff(self.right.gap_start).max(initial=0))
-        self._scratch_size = 2 * TILE**2 * most_gaps  # a tile of crowded rows has 2 TILE rows, any other TILE
+        self.edges_left = _edges(self.left.pattern, crowded_left)
+        self.edges_right = _edges(self.right.pattern, crowded_right)
+        self.scale_left, self.scale_right = scale_left[self.order_left], scale_right[self.order_right]
         self._worker = threading.local()
         self.lanes = LANES if left.means.shape[1] <= 64 else 16  # wide systems fill the cache with fewer lanes
+
+    def _laid_out(self, rows, centre):
+        """One side for the compiled loops, the order of its rows, and how many of them share crowded patterns."""
+        return lay_out(rows, self.gamma, centre)
 
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
@@ -117,8 +116,12 @@ class ExpectedRBFEngine:
     def _scratch(self):
         """Work memory of the current thread."""
         if not hasattr(self._worker, "scratch"):
-            self._worker.scratch = np.empty(self._scratch_size)
+            self._worker.scratch = self._new_scratch()
         return self._worker.scratch
+
+    def _new_scratch(self) -> np.ndarray:
+        most_gaps = sum(int(np.diff(side.gap_start).max(initial=0)) for side in (self.left, self.right))
+        return np.empty(2 * TILE**2 * most_gaps)  # a tile of crowded rows has 2 TILE rows, any other TILE
 
 
 def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:

@@ -17,8 +17,6 @@ r'X^-1 r then neither overflows nor vanishes, whatever the units of the columns.
 
 from __future__ import annotations
 
-import threading
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +24,8 @@ import numpy as np
 from gapkernel.compute.linalg.bits import pack_words
 from gapkernel.compute.linalg.quadratic import weighted_products
 from gapkernel.compute.linalg.vectors import WIDTH, aligned_zeros
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
+from gapkernel.compute.pairs.expected_rbf import TILE, ExpectedRBFEngine
 from gapkernel.compute.pairs.factor_pairs import SLOTS, STRETCH, factor_tile, row_starts
-
-TILE = 64
-"""Rows on each side of a tile, whole groups of lanes; its work arrays then stay in the processor's cache."""
 
 
 class FactorSide(NamedTuple):
@@ -62,32 +57,19 @@ class FactorEngine(ExpectedRBFEngine):
     """`ExpectedRBFEngine` for two batches of `FactorRows` with the same factors."""
 
     def __init__(self, left, right, gamma, scale_left, scale_right):
-        self.gamma, self.symmetric = float(gamma), right is None
-        self.shares = _shares(left.loadings, left.noise, self.gamma)
-        self._scratch_size, self._worker = TILE**2 * self.shares.n_slots, threading.local()
+        self.shares = _shares(left.loadings, left.noise, float(gamma))
         self.starts = row_starts(2 * self.shares.n_factors)
-        self.left, self.order_left = _lay_out(left, self.gamma)
-        self.scale_left = scale_left[self.order_left]
-        self.edges_left = _edges(len(left))
-        if self.symmetric:
-            self.right, self.order_right, self.edges_right = self.left, self.order_left, self.edges_left
-            self.scale_right = self.scale_left
-        else:
-            self.right, self.order_right = _lay_out(right, self.gamma)
-            self.scale_right, self.edges_right = scale_right[self.order_right], _edges(len(right))
+        super().__init__(left, right, gamma, scale_left, scale_right)
 
-    def _scratch(self):
-        """Work memory of the current thread."""
-        if not hasattr(self._worker, "scratch"):
-            self._worker.scratch = aligned_zeros((2, self._scratch_size))
-        return self._worker.scratch
+    def _laid_out(self, rows, centre):
+        return _lay_out(rows, self.gamma), np.arange(len(rows)), 0
 
-    def _log_tile(self, i0, i1, j0, j1):
-        squared, log_det = np.zeros((i1 - i0, j1 - j0)), np.zeros((i1 - i0, j1 - j0))
-        half, tile = self.symmetric and i0 == j0, (i0, i1, j0, j1)
+    def _scattered_tile(self, i0, i1, j0, j1, half, squared, log_det):
+        squared[:], log_det[:], tile = 0.0, 0.0, (i0, i1, j0, j1)
         factor_tile(self.left, self.right, self.shares, self.starts, *tile, half, self._scratch(), squared, log_det)
-        combine_logs(squared, log_det, -self.gamma, -0.5, self.scale_left[i0:i1], self.scale_right[j0:j1])
-        return squared
+
+    def _new_scratch(self) -> np.ndarray:
+        return aligned_zeros((2, TILE**2 * self.shares.n_slots))
 
 
 def factor_log_det(rows, gamma) -> np.ndarray:
@@ -98,15 +80,11 @@ def factor_log_det(rows, gamma) -> np.ndarray:
     return (rows.gaps @ np.log(inflated) + log_det)[rows.pattern]
 
 
-def _edges(n_rows) -> list[tuple[int, int]]:
-    return list(pairwise([*range(0, n_rows, TILE), n_rows]))
-
-
-def _lay_out(rows, gamma) -> tuple[FactorSide, np.ndarray]:
+def _lay_out(rows, gamma) -> FactorSide:
     w1, w2 = _weights(rows.noise, gamma)
     upper = np.triu_indices(rows.loadings.shape[1])
     systems = rows.precision + weighted_products(rows.gaps * w1, np.sqrt(2.0 * gamma) * rows.loadings)
-    side = FactorSide(
+    return FactorSide(
         means=_groups(rows.means),
         weights=_groups(np.where(rows.gaps[rows.pattern], w2, w1)),
         certain_weights=_groups(np.where(rows.gaps[rows.pattern], w1, 1.0)),
@@ -118,7 +96,6 @@ def _lay_out(rows, gamma) -> tuple[FactorSide, np.ndarray]:
         system=np.ascontiguousarray(systems[:, upper[0], upper[1]]),
         log_det=-(rows.gaps @ np.log(w1)) - np.linalg.slogdet(rows.precision)[1],
     )
-    return side, np.arange(len(rows))
 
 
 def _weights(noise, gamma) -> tuple[np.ndarray, np.ndarray]:
