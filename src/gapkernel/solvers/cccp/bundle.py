@@ -6,7 +6,8 @@ program in the weights of the planes,
 
     max_alpha  b'alpha - 1/2 <h - a, H^-1 (h - a)>,    a = sum_j alpha_j a_j,    alpha >= 0, sum alpha <= 1,
 
-whose value is a lower bound of the minimum. So the distance to the optimum is always known.
+whose value is a lower bound of the minimum. So the distance to the optimum is always known. One plane is new from
+round to round, so the program is solved by an active set that begins with the last weights.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from gapkernel.solvers.cccp.losses import Plane
 from gapkernel.solvers.cccp.problem import IncompleteProblem
@@ -22,7 +22,7 @@ from gapkernel.solvers.cccp.problem import IncompleteProblem
 TOWARDS_MODEL = 0.1
 """Where the next plane is cut: this share of the way from the best point to the model's minimiser."""
 
-BISECTIONS = 8
+BISECTIONS = 5
 """Steps of the line search, each on the scores alone."""
 
 ROUNDING = 1e-10
@@ -30,6 +30,15 @@ ROUNDING = 1e-10
 
 IDLE = 20
 """Rounds without weight after which a plane is forgotten."""
+
+RIDGE = 1e-13
+"""Added to the scaled products of planes, of which some may be the same."""
+
+MOST_JOINING = 10
+"""Planes that may join the active set, for each plane there is; a bound that only rounding would reach."""
+
+VIOLATION = 1e-12
+"""How far above the model, in the scale of the program, a plane must be to get weight."""
 
 
 @dataclass(frozen=True)
@@ -144,40 +153,71 @@ class _Model:
         self.quadratic = quadratic
         self.slopes, self.heights = np.empty((0, *quadratic.linear.shape)), np.empty(0)
         self.gram, self.idle = np.empty((0, 0)), np.empty(0, int)  # <a_i, H^-1 a_j>; rounds without weight
+        self.alpha = np.empty(0)
         self.free = quadratic.solve(quadratic.linear)  # the minimiser without planes, H^-1 h
 
     def add(self, slope: np.ndarray, height: float) -> None:
         self.slopes, self.heights = np.concatenate([self.slopes, slope[None]]), np.append(self.heights, height)
         products = np.tensordot(self.slopes, self.quadratic.solve(slope), axes=2)
         self.gram = np.block([[self.gram, products[:-1, None]], [products[None]]])
-        self.idle = np.append(self.idle, 0)
+        self.alpha, self.idle = np.append(self.alpha, 0.0), np.append(self.idle, 0)
 
     def minimise(self) -> tuple[np.ndarray, float]:
         """The minimiser of the model, and the minimum."""
         linear = self.heights + np.tensordot(self.slopes, self.free, axes=2)  # of the program: b + <a, H^-1 h>
-        alpha = _weights(self.gram, linear)
-        self.idle = np.where(alpha > 1e-10, 0, self.idle + 1)
+        alpha = _weights(self.gram, linear, self.alpha)
         minimum = float(linear @ alpha - 0.5 * alpha @ self.gram @ alpha) + self.quadratic.constant
         minimum -= 0.5 * float(np.vdot(self.quadratic.linear, self.free))
         theta = self.free - self.quadratic.solve(np.tensordot(alpha, self.slopes, axes=1))
+        self.idle = np.where(alpha > 0, 0, self.idle + 1)
         kept = self.idle < IDLE
+        self.alpha, self.gram = alpha[kept], self.gram[np.ix_(kept, kept)]
         self.slopes, self.heights, self.idle = self.slopes[kept], self.heights[kept], self.idle[kept]
-        self.gram = self.gram[np.ix_(kept, kept)]
         return theta, minimum
 
 
-def _weights(gram: np.ndarray, linear: np.ndarray) -> np.ndarray:
-    """The weights of the planes: max linear'alpha - 1/2 alpha' gram alpha, alpha >= 0, sum alpha <= 1."""
-    import clarabel  # here, because only those who solve a program need to load it
+def _weights(gram: np.ndarray, linear: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The weights of the planes: max linear'alpha - 1/2 alpha' gram alpha, alpha >= 0, sum alpha <= 1.
 
-    m = len(linear)
+    An active set from feasible weights: the planes with weight are solved for, those that would fall below 0 leave, and
+    the plane that lies highest above the model joins, until none does. Every alpha on the way is feasible, so that the
+    value of the program is a bound wherever it ends.
+    """
     scale = max(1.0, np.abs(linear).max(), gram.diagonal().max())
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    P = sparse.csc_array(np.triu(gram) / scale)
-    A = sparse.csc_array(np.vstack([-np.eye(m), np.ones((1, m))]))
-    b = np.append(np.zeros(m), 1.0)
-    solver = clarabel.DefaultSolver(P, -linear / scale, A, b, [clarabel.NonnegativeConeT(m + 1)], settings)
-    alpha = np.maximum(np.array(solver.solve().x), 0.0)
-    return alpha / max(1.0, alpha.sum())  # feasible to the last digit, so that the bound is one
+    gram = np.pad(gram, (0, 1)) / scale  # the last plane is 0: it has what is left of the sum
+    linear = np.append(linear, 0.0) / scale
+    alpha = np.append(start, max(1.0 - start.sum(), 0.0))
+    support = alpha > 0
+    level = _settle(gram, linear, alpha, support)
+    for _ in range(MOST_JOINING * len(linear)):
+        above = np.where(support, -np.inf, linear - gram @ alpha - level)
+        highest = int(above.argmax())
+        if above[highest] <= VIOLATION:
+            break
+        support[highest] = True
+        level = _settle(gram, linear, alpha, support)
+        if not support[highest]:  # it was above by rounding only
+            break
+    return alpha[:-1] / max(1.0, alpha[:-1].sum())  # feasible to the last digit
+
+
+def _settle(gram: np.ndarray, linear: np.ndarray, alpha: np.ndarray, support: np.ndarray) -> float:
+    """The best weights of the planes in ``support`` that sum to 1, written to ``alpha``; the height they share.
+
+    On the way there a plane whose weight reaches 0 leaves ``support``.
+    """
+    while True:
+        places = np.flatnonzero(support)
+        system = np.ones((len(places) + 1, len(places) + 1))
+        system[:-1, :-1] = gram[np.ix_(places, places)] + RIDGE * np.eye(len(places))
+        system[-1, -1] = 0.0
+        solution = np.linalg.solve(system, np.append(linear[places], 1.0))
+        wanted, present = solution[:-1], alpha[places]
+        falling = np.flatnonzero(wanted < 0)
+        if not len(falling):
+            alpha[places] = wanted
+            return float(solution[-1])
+        shares = present[falling] / (present[falling] - wanted[falling])
+        alpha[places] = np.maximum(present + shares.min() * (wanted - present), 0.0)
+        gone = places[falling[shares == shares.min()]]
+        alpha[gone], support[gone] = 0.0, False

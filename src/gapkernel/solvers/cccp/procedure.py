@@ -63,10 +63,10 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
     history = [problem.objective(theta)[0]]
     single = len(problem.blocks) > 0 and problem.blocks[0].features.dtype == np.float32
     rounding = SINGLE_ROUNDING if single else ROUNDING
-    fallen, converged = 0.3 * abs(history[0]), False
+    fallen, slack, converged = 0.3 * abs(history[0]), np.inf, False
     while len(history) <= max_iter and not converged:
-        finest = 0.1 * tol * (1.0 + abs(history[-1]))
-        slack = max(finest, 0.03 * fallen)  # no finer than the last step was long
+        finest = 0.5 * tol * (1.0 + abs(history[-1]))
+        slack = max(finest, min(slack, 0.03 * fallen))  # no finer than the last step was long
         proposal = _minimise_bound(problem, problem.tangent(theta), theta, slack)
         value = problem.objective(proposal)[0]
         fallen = max(history[-1] - value, 0.0)
@@ -77,7 +77,7 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
             )
         theta = proposal if value <= history[-1] else theta  # else rounding, at the optimum
         history.append(min(value, history[-1]))
-        converged = slack == finest and fallen <= tol * (1.0 + abs(value))
+        converged = slack <= tol * (1.0 + abs(value)) and fallen <= tol * (1.0 + abs(value))
         watch(len(history) - 1, history[-1])
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
