@@ -40,10 +40,11 @@ def covariance_sums(left, right, gamma, vectors, matrix):
 
 def _tasks(left, n):
     """Rows of ``left`` with the same law, their gaps and their covariance, as many as a thread has memory for."""
+    budget = get_config().memory_budget // thread_count()
     for members, gaps, covariance in left.by_pattern():
         if len(gaps):
             row = 8 * n * ((4 + 2 * TOGETHER) * len(gaps) + left.n_features)  # at most, with both methods
-            step = int(np.clip(get_config().memory_budget // (thread_count() * row), 1, TOGETHER))
+            step = int(np.clip(budget // row, 1, TOGETHER))
             for k in range(0, len(members), step):
                 yield members[k : k + step], gaps, covariance
 

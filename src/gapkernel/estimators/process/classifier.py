@@ -68,7 +68,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         Further starts, drawn log-uniformly from the bounds.
     n_landmarks : int, "auto" or None, default="auto"
         The latent deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points
-        stand for the training rows: so many, or, with "auto" and more than 300 training rows, as many as give
+        stand for the training rows: so many, or, with "auto" and more than 100 training rows, as many as give
         deviations that are right to one percent on rows that are tried. None is always the exact sum.
     max_iter_predict : int, default=100
         Most Newton steps to the mode of the latent values.

@@ -19,13 +19,13 @@ from gapkernel.rows import GaussianRows, Rows
 if TYPE_CHECKING:
     from gapkernel.estimators.process.evidence import FittedProcess
 
-MANY = 300
+MANY = 100
 """Training rows beyond which "auto" takes landmarks."""
 
 TOLERANCE = 0.01
 """Share of a predictive deviation by which landmarks may be off on the rows they are tried on, with "auto"."""
 
-FIRST = 200
+FIRST = 100
 """Landmarks that "auto" begins with; it doubles them until they are exact enough."""
 
 TRIED = 12

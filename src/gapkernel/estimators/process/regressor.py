@@ -59,7 +59,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         Further starts, drawn log-uniformly from the bounds.
     n_landmarks : int, "auto" or None, default="auto"
         The deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points stand for
-        the training rows: so many, or, with "auto" and more than 300 training rows, as many as give deviations that
+        the training rows: so many, or, with "auto" and more than 100 training rows, as many as give deviations that
         are right to one percent on rows that are tried. None is always the exact sum. ``process_.landmarks`` holds
         the points, and the error that was found.
     normalize_y : bool, default=False
