@@ -99,6 +99,22 @@ def test_support_vector_machines_leave_out_fifths():
     assert len(model.calibration_.scores) == 3
 
 
+def test_weights_do_not_count_in_the_calibration():
+    """Heavy rows with little noise: what docs/theory/process.md says of intervals for targets of weight 1."""
+    covered = []
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        X, weight = random.standard_normal((300, 1)), np.where(random.random(300) < 0.7, 25.0, 1.0)
+        y = np.sin(X[:, 0]) + random.standard_normal(300) / np.sqrt(weight)
+        model = gk.KernelRidge(gamma=0.5, conformal=True).fit(X, y, weight)
+        new = random.standard_normal((1000, 1))
+        low, high = model.predict_interval(new).T
+        targets = np.sin(new[:, 0]) + random.standard_normal(1000)
+        covered.append(np.mean((low <= targets) & (targets <= high)))
+        assert_allclose(np.mean(model.calibration_.scores <= (high - low)[0] / 2), 0.9, atol=0.01)
+    assert_allclose(np.mean(covered), 0.65, atol=0.05)
+
+
 @pytest.mark.parametrize("search", [gk.SVRCV(Cs=[1.0, 5.0], tol=1e-8), gk.KernelRidgeCV(alphas=[0.1, 1.0])])
 def test_searches_leave_out_what_their_splits_do(search):
     """Rows of one group are not exchangeable with others, so they must go together."""

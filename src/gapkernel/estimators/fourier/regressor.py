@@ -70,6 +70,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
     conformal : bool or "count", default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
         it is left out, in closed form, at the density of all rows. Of more than 100,000 rows, 100,000 are drawn.
+        Rows count alike there, whatever their weights.
 
     Attributes
     ----------

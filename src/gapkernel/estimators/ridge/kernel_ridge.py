@@ -46,6 +46,7 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
         Whether to calibrate `predict_interval` by the error on each row when it is left out, in closed form, at the
         density of all rows. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by
         left-out rows with the same cells hidden (see `predict_interval`); it keeps n^2 coefficients for n rows.
+        Rows count alike there, whatever their weights.
 
     Attributes
     ----------

@@ -291,6 +291,7 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Whether to calibrate `predict_interval` by the errors on fifths of the rows that are left out in turn, at the
         density of all rows: five more fits on the same Gram matrix. True or "count" goes by left-out rows that miss
         about as many cells as a new row, "mask" by left-out rows with the same cells hidden (see `predict_interval`).
+        Rows count alike there, whatever their weights.
 
     Attributes
     ----------

@@ -192,6 +192,7 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
         Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
         the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
         many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
+        Rows count alike there, whatever their weights.
 
     Attributes
     ----------
