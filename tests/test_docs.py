@@ -95,6 +95,14 @@ def test_a_docstring_tells_all_parameters(name):
     assert [text for code, text in errors if code in ("GL08", "PR01", "PR02")] == []
 
 
+SHOWN = [name for name, found in PUBLIC.items() if isroutine(found) or (isclass(found) and not isabstract(found))]
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if not name.endswith("UnsupportedLaws")])
+def test_a_docstring_has_an_example(name):
+    assert ">>> " in PUBLIC[name].__doc__
+
+
 def _anchors(text):
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -25,6 +25,13 @@ class Dataset(NamedTuple):
         Numbers as float64, categories as pandas categories of text; gaps as NaN. USPS is an array.
     y : ndarray
         Classes as the file has them, or numbers.
+
+    Examples
+    --------
+    >>> from gapkernel.datasets import Dataset
+    >>> X, y = Dataset([[1.0, 2.0]], [0])
+    >>> X, y
+    ([[1.0, 2.0]], [0])
     """
 
     X: Any

@@ -34,6 +34,14 @@ class NormalInverseWishart:
         The scatter matrix of the prior.
     dof : float
         Degrees of freedom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import Gaussian, NormalInverseWishart
+    >>> prior = NormalInverseWishart(mean=np.zeros(1), strength=2.0, scale=np.eye(1), dof=3.0)
+    >>> Gaussian(prior=prior).fit([[3.0], [3.0]]).mean_  # as if two rows more had been seen, with mean 0
+    array([1.5])
     """
 
     mean: np.ndarray

@@ -18,6 +18,12 @@ class Grid:
         Longest words of KARMA.
     epsilon : tuple of float
         For regression: errors below it cost nothing.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import METHODS, Grid
+    >>> METHODS["genrbf"].settings(Grid(C=(1.0, 10.0), gamma=(0.1,)))
+    [{'gamma': 0.1, 'C': 1.0}, {'gamma': 0.1, 'C': 10.0}]
     """
 
     C: tuple[float, ...]

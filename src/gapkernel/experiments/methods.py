@@ -188,7 +188,14 @@ SIMPLEST_FIRST = (
 
 
 class Choice(NamedTuple):
-    """Settings, and their mean score in the cross-validation that chose them; None if there was nothing to choose."""
+    """Settings, and their mean score in the cross-validation that chose them; None if there was nothing to choose.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import Choice
+    >>> Choice({"C": 1.0}, 0.9).score
+    0.9
+    """
 
     settings: Setting
     score: float | None
@@ -224,6 +231,17 @@ def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification", m
     Returns
     -------
     choice : Choice
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.experiments import METHODS, Grid, choose, folds
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> X[::4, 1] = np.nan
+    >>> choice = choose(METHODS["genrbf"], X, y, folds(2, 0), Grid(C=(0.001, 10.0), gamma=(0.1,)))
+    >>> choice.settings
+    {'gamma': 0.1, 'C': 10.0}
     """
     candidates = method.settings(grid, task)
     if len(candidates) == 1:

@@ -70,6 +70,13 @@ class NestedCV(Protocol):
         Draw this many rows of larger data sets, for quick runs.
     drop : tuple of (dataset, column)
         Columns to leave out.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import NestedCV, tasks_of
+    >>> study = NestedCV(n_folds=3).study("small", tasks_of(dataset=["pima"], method=["mean"], fold=range(3)))
+    >>> len(study.tasks), study.settings["n_folds"]
+    (3, 3)
     """
 
     grid: Grid = PAPER_GRID
@@ -117,6 +124,18 @@ def nested(
     result : dict
         "accuracy", "inner_accuracy" (of the chosen setting in the inner folds), "settings", "fit_seconds" (of the last
         fit and prediction).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.experiments import METHODS, Grid, nested
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> X[::4, 1] = np.nan
+    >>> grid = Grid(C=(1.0, 10.0), gamma=(0.1, 1.0))
+    >>> found = nested(METHODS["genrbf"], X, y, np.arange(30), np.arange(30, 40), grid, n_inner_folds=2, random_state=0)
+    >>> found["accuracy"] > 0.8
+    True
     """
     trial = try_out(method, X, y, train, test, folds(n_inner_folds, random_state), grid)
     return {
@@ -142,6 +161,12 @@ def folds(number: int, random_state, task: str = "classification"):
     Returns
     -------
     folds : StratifiedKFold or KFold
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import folds
+    >>> folds(3, random_state=0)
+    StratifiedKFold(n_splits=3, random_state=0, shuffle=True)
     """
     kind = KFold if task == "regression" else StratifiedKFold
     return kind(number, shuffle=True, random_state=random_state)

@@ -25,6 +25,17 @@ class ReportTable:
         A remark below it.
     keys : int
         How many columns say what a line is about.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import ReportTable
+    >>> print(ReportTable("Errors", ("method", "error"), [("genrbf", "0.21"), ("mean", "0.24")]).markdown())
+    ## Errors
+    <BLANKLINE>
+    | method | error |
+    |---|---|
+    | genrbf | 0.21 |
+    | mean | 0.24 |
     """
 
     title: str
@@ -71,6 +82,12 @@ class Report:
         Processor time of all tasks together.
     folder : Path or None
         Where `write` put everything.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import reproduce
+    >>> report = reproduce("microbiology")  # doctest: +SKIP
+    >>> report.findings, report.folder  # doctest: +SKIP
     """
 
     title: str

@@ -26,7 +26,6 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, la
         Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
     progress : bool, default=False
         Show a bar with the time left, as ``gapkernel.set_config(progress=True)`` does too.
-
     label : str, default=None
         What the bar is called; None is the name of the study.
 
@@ -39,6 +38,16 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, la
     ------
     RuntimeError
         If a task fails. It names the task; what was finished before is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gapkernel.experiments import Store, Study, run, tasks_of
+    >>> tasks = tuple(tasks_of(dataset=["pima"], method=["ehk", "mean"]))
+    >>> study = Study("lengths", tasks, lambda task: {"length": len(task.method)})
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.sqlite") as store:
+    ...     run(study, store)["length"].tolist()
+    [3, 4]
     """
     number = store.begin(study)
     done = store.finished(study.name)

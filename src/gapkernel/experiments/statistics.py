@@ -26,6 +26,12 @@ class PairedTest:
     wilcoxon_pvalue : float
         Signed-rank test.
     n : int
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import paired_test
+    >>> paired_test([0.81, 0.84, 0.79, 0.86], [0.78, 0.80, 0.77, 0.80]).n
+    4
     """
 
     difference: float
@@ -78,6 +84,14 @@ class AllPairs:
         After Holm's correction: where all those up to 0.05 are called differences, the chance that any of them is
         none is at most 5 %. 1 where all splits differ by the same, as they then have no spread to compare with.
     n_splits : int
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import all_pairs
+    >>> pairs = all_pairs([[0.90, 0.71], [0.91, 0.70], [0.89, 0.70], [0.92, 0.73]], ["a", "b"])
+    >>> lead, margin = pairs.lead("a", "b")
+    >>> round(lead, 3), round(margin, 3)
+    (0.195, 0.023)
     """
 
     names: tuple[str, ...]
@@ -182,6 +196,17 @@ def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
     -------
     tests : DataFrame
         A line for each cell and other method: difference, corrected_t_pvalue, wilcoxon_pvalue, n.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gapkernel.experiments import cell_tests
+    >>> line = {"dataset": "pima", "mechanism": "mcar", "fraction": 0.3, "draw": 0, "repeat": 0}
+    >>> scores = {"genrbf": [0.81, 0.84, 0.79], "mean": [0.78, 0.80, 0.77]}
+    >>> lines = [line | {"method": m, "fold": k, "accuracy": s} for m in scores for k, s in enumerate(scores[m])]
+    >>> cell_tests(pd.DataFrame(lines), "genrbf")[["method", "difference"]].round(3)
+      method  difference
+    0   mean        0.03
     """
     import pandas
 

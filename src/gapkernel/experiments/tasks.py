@@ -22,6 +22,12 @@ class Task:
         Share of the cells removed.
     draw, repeat, fold : int
         Which removal of cells, which repetition of the cross-validation, which of its folds.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import Task
+    >>> Task("pima", "genrbf", "mcar", 0.3).key
+    'dataset=pima|method=genrbf|mechanism=mcar|fraction=0.3|draw=0|repeat=0|fold=0'
     """
 
     dataset: str
@@ -83,6 +89,13 @@ class Study:
     settings : dict
         Whatever changes the results, for the record: grids, sizes, number of folds. A store refuses a study of the same
         name with other settings.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import Study, tasks_of
+    >>> tasks = tasks_of(dataset=["pima"], method=["mean", "genrbf"])
+    >>> len(Study("lengths", tuple(tasks), lambda task: {"length": len(task.method)}).tasks)
+    2
     """
 
     name: str

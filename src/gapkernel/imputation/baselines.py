@@ -87,6 +87,15 @@ class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
         What fills and encodes the columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.imputation import GapFiller
+    >>> GapFiller(name="mean", scale=False).fit_transform(np.array([[1.0, 0.0], [np.nan, 1.0], [3.0, np.nan]]))
+    array([[1. , 0. ],
+           [2. , 1. ],
+           [3. , 0.5]])
     """
 
     name: str = "mean"

@@ -19,6 +19,14 @@ class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of int
         The columns that stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.imputation import WithoutEmptyColumns
+    >>> WithoutEmptyColumns().fit_transform(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    array([[ 1.],
+           [nan]])
     """
 
     def fit(self, X, y=None) -> WithoutEmptyColumns:

@@ -30,6 +30,16 @@ class OneHotWithGaps(TakesGaps, TransformerMixin, BaseEstimator):
         The coded columns that have a value.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gapkernel.imputation import OneHotWithGaps
+    >>> X = pd.DataFrame({"size": [1.0, None, 3.0], "kind": ["u", "v", None]})
+    >>> OneHotWithGaps().fit_transform(X)
+    array([[ 1.,  1.,  0.],
+           [nan,  0.,  1.],
+           [ 3., nan, nan]])
     """
 
     categorical_features: Any = "from_dtype"

@@ -27,6 +27,14 @@ class Pooled:
     fmi : float or ndarray
         Fraction of missing information.
     n_imputations : int
+
+    Examples
+    --------
+    >>> from gapkernel.imputation import pool_scalar
+    >>> pooled = pool_scalar([1.0, 1.2, 1.1], [0.04, 0.05, 0.03])
+    >>> low, high = pooled.interval(0.95)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.63, 1.57)
     """
 
     estimate: np.ndarray

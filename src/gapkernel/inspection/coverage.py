@@ -32,6 +32,17 @@ class Coverage:
         Mean width of their intervals, or mean number of classes in their sets.
     masks : ndarray of shape (n_groups, n_features), bool, or None
         With ``by="mask"``, the gaps that the rows of a group share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.inspection import Coverage
+    >>> found = Coverage(0.9, np.array([0, 1]), np.array([100, 50]), np.array([0.91, 0.84]), np.array([1.0, 1.6]))
+    >>> round(found.overall, 3)
+    0.887
+    >>> found.confidence().round(2)  # of the shares, for rows without and with a gap
+    array([[0.84, 0.95],
+           [0.71, 0.92]])
     """
 
     coverage: float

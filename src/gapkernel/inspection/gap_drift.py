@@ -39,6 +39,12 @@ class Change(NamedTuple):
         Cohen's h, 2 asin sqrt(now) - 2 asin sqrt(at_fit): 0.2 is small, 0.5 medium, 0.8 large.
     pvalue : float
         Of Fisher's exact test, with Holm's correction for all lines of the table.
+
+    Examples
+    --------
+    >>> from gapkernel.inspection import Change
+    >>> Change("age", at_fit=0.1, now=0.4, effect=0.73, pvalue=0.001).name
+    'age'
     """
 
     name: str
@@ -49,7 +55,16 @@ class Change(NamedTuple):
 
 
 class Changes(tuple[Change, ...]):
-    """Changes, the smallest p-value first; printed as a table."""
+    """Changes, the smallest p-value first; printed as a table.
+
+    Examples
+    --------
+    >>> from gapkernel.inspection import Change, Changes
+    >>> Changes([Change("age", 0.1, 0.4, 0.73, 0.001), Change("pulse", 0.2, 0.2, 0.0, 1.0)])
+             at fit     now  effect   p-value
+    age       10.0%   40.0%    0.73     0.001
+    pulse     20.0%   20.0%    0.00         1
+    """
 
     def __repr__(self) -> str:
         width = max([6, *(len(change.name) for change in self)])
@@ -75,6 +90,19 @@ class GapDrift:
         The frequency of each gap pattern that 5 or more rows have, at fit and now together, and of all rarer ones.
     n_rows : int
         Number of new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import KernelRidge
+    >>> from gapkernel.inspection import gap_drift
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> model = KernelRidge().fit(X, X[:, 0])
+    >>> X[:20, 1] = np.nan
+    >>> gap_drift(model, X, random_state=0).columns
+             at fit     now  effect   p-value
+    1          0.0%   50.0%    1.57   1.6e-07
+    0          0.0%    0.0%    0.00         1
     """
 
     pvalue: float

@@ -30,6 +30,14 @@ class FriedmanNemenyi:
     significance : float
     n_blocks, n_methods : int
     names : tuple of str
+
+    Examples
+    --------
+    >>> from gapkernel.inspection import friedman_nemenyi
+    >>> scores = [[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.9, 0.5], [0.7, 0.6, 0.5]]
+    >>> result = friedman_nemenyi(scores, names=["a", "b", "c"])
+    >>> result.groups()  # methods that do not differ, by their places
+    [(0, 1), (1, 2)]
     """
 
     ranks: np.ndarray

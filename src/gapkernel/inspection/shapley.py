@@ -47,6 +47,19 @@ class ShapleyValues:
         The class or the number of the target that is explained of each row.
     of_classes : bool
         Whether these are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import KernelRidge
+    >>> from gapkernel.inspection import shapley
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> model = KernelRidge(kernel="linear", alpha=0.01).fit(X, 3 * X[:, 0] + X[:, 1])
+    >>> found = shapley(model, [[1.0, np.nan]])
+    >>> bool(np.isnan(found.values[0, 1])), found.label(0, 0), found.title()
+    (True, '0 = 1', 'prediction')
+    >>> bool(np.isclose(found.answers[0], model.predict([[1.0, np.nan]])[0]))
+    True
     """
 
     values: np.ndarray

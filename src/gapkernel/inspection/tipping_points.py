@@ -46,6 +46,17 @@ class TippingPoints:
         and answered as before, so the ensemble may be less steady than it seems.
     names : tuple of str
         The columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import SVC
+    >>> from gapkernel.inspection import tipping_points
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> model = SVC(kernel="linear").fit(X, X.sum(axis=1) > 0)
+    >>> found = tipping_points(model, [[0.5, np.nan], [1.0, 1.0]])
+    >>> found.rows.round(1), found.direction[0]  # the first row tips if its second cell is lower
+    (array([0.9, inf]), array([ 0, -1]))
     """
 
     tilt: np.ndarray

@@ -35,6 +35,17 @@ class ValueOfInformation:
     measure : {"variance", "entropy"}
     costs : ndarray of shape (n_missing,)
         What measuring each cell costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import KernelRidge
+    >>> from gapkernel.inspection import value_of_information
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> model = KernelRidge(kernel="linear", alpha=0.01).fit(X, 3 * X[:, 0] + X[:, 1])
+    >>> found = value_of_information(model, [np.nan, np.nan], costs=[20.0, 1.0])
+    >>> found.names[int(found.reduction.argmax())], found.best  # what tells most, and what tells most for its cost
+    ('column 0', 'column 1')
     """
 
     columns: np.ndarray

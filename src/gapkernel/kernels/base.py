@@ -257,6 +257,12 @@ class OnColumns(OfKernel):
         The kernel that compares the laws of these columns.
     columns : sequence of int
         The numbers of the columns.
+
+    Examples
+    --------
+    >>> from gapkernel.kernels import GenRBF
+    >>> GenRBF(0.1).on([0, 2])
+    OnColumns(columns=[0, 2], kernel=GenRBF(gamma=0.1))
     """
 
     def __init__(self, kernel, columns) -> None:
@@ -295,6 +301,12 @@ class Scaled(OfKernel):
         The kernel that is multiplied.
     factor : float, default=1.0
         The number.
+
+    Examples
+    --------
+    >>> from gapkernel.kernels import ExpectedLinear
+    >>> 2 * ExpectedLinear()
+    Scaled(factor=2.0, kernel=ExpectedLinear())
     """
 
     one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
@@ -330,6 +342,12 @@ class Sum(Kernel):
     ----------
     left, right : Kernel
         The two kernels.
+
+    Examples
+    --------
+    >>> from gapkernel.kernels import ExpectedLinear, ExpectedRBF
+    >>> ExpectedRBF(0.1) + ExpectedLinear()
+    Sum(left=ExpectedRBF(gamma=0.1), right=ExpectedLinear())
     """
 
     _parameter_constraints: ClassVar[dict] = {"left": [Kernel], "right": [Kernel]}
@@ -383,6 +401,13 @@ class Product(Sum):
     ----------
     left, right : Kernel
         The two kernels.
+
+    Examples
+    --------
+    >>> from gapkernel.kernels import ExpectedLinear, ExpectedRBF
+    >>> kernel = ExpectedRBF(0.1).on([0, 1]) * ExpectedLinear().on([2])
+    >>> type(kernel).__name__
+    'Product'
     """
 
     @property

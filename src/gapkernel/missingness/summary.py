@@ -18,6 +18,14 @@ class Pairs:
     ----------
     rr, rm, mr, mm : ndarray of shape (n_features, n_features)
         r is observed (a response), m is missing: in ``mr[j, k]`` rows column j is missing and column k is observed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.missingness import pairs
+    >>> found = pairs([[1.0, np.nan], [2.0, 5.0], [np.nan, np.nan]])
+    >>> int(found.mm[0, 1]), int(found.rm[0, 1])  # both missing; the first observed and the second missing
+    (1, 1)
     """
 
     rr: np.ndarray
@@ -38,6 +46,17 @@ class GapPatterns:
         Rows with each pattern.
     names : tuple of str
         The columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.missingness import patterns
+    >>> found = patterns([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]])
+    >>> found.gaps
+    array([[False,  True],
+           [False, False]])
+    >>> found.counts
+    array([2, 1])
     """
 
     gaps: np.ndarray
@@ -60,6 +79,14 @@ class Flux:
     outflux : ndarray of shape (n_features,)
         Pairs (value of this column, gap of another column in the same row) as a share of all gaps in the table: the
         more gaps of other columns a column has a value beside, the higher. 1 for a complete column, 0 for an empty one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.missingness import flux
+    >>> found = flux([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]])
+    >>> found.influx, found.outflux
+    (array([0. , 0.5]), array([1., 0.]))
     """
 
     influx: np.ndarray
@@ -82,6 +109,14 @@ class GapSummary:
         Which columns are missing together.
     flux : Flux
         Influx and outflux of each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.missingness import summary
+    >>> found = summary([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]])
+    >>> found.column_gaps, len(found.patterns)
+    (array([0, 2]), 2)
     """
 
     n_rows: int

@@ -29,6 +29,13 @@ class AtomRows(Rows):
         The weights of the atoms of a row sum to 1.
     counts : ndarray of shape (n_rows,)
         Number of atoms of each row; 1 for a complete row.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Gaussian
+    >>> rows = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]).condition([[2.0, None], [1.0, 1.0]])
+    >>> rows.atoms(4).counts  # four points stand for the first row, and the second is one
+    array([4, 1])
     """
 
     values: np.ndarray

@@ -29,6 +29,14 @@ class Moments:
         ``variances`` are those of the data: the diagonal of the covariance without any ridge.
     covariance : ndarray of shape (n_features, n_features) or function
         A function is called when the covariance is first used: for many columns it is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.rows import Moments
+    >>> moments = Moments.of(np.array([[1.0, np.nan], [3.0, 5.0]]))
+    >>> moments.mean, moments.variances
+    (array([2., 5.]), array([1., 0.]))
     """
 
     def __init__(self, mean: np.ndarray, variances: np.ndarray, covariance: np.ndarray | Callable[[], np.ndarray]):

@@ -41,6 +41,15 @@ class FactorRows(PatternRows):
         F.
     noise : ndarray of shape (n_features,)
         The variance of each column that no factor explains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import FactorAnalysis
+    >>> density = FactorAnalysis.from_parameters(np.zeros(2), np.ones((2, 1)), np.ones(2))
+    >>> rows = density.condition([[2.0, np.nan]])
+    >>> rows.means, rows.total_variance
+    (array([[2., 1.]]), array([1.5]))
     """
 
     means: np.ndarray

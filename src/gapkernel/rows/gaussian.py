@@ -34,6 +34,17 @@ class GaussianRows(PatternRows):
         The columns on which a pattern is uncertain.
     covariance : ndarray
         Covariances of all patterns on their gaps, flattened one after another.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Gaussian
+    >>> rows = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]).condition([[2.0, None], [1.0, 1.0]])
+    >>> rows.means
+    array([[2., 1.],
+           [1., 1.]])
+    >>> rows.covariance_of(0)
+    array([[0.  , 0.  ],
+           [0.  , 0.75]])
     """
 
     means: np.ndarray
@@ -188,6 +199,15 @@ class MappedRows(GaussianRows):
         F with F F' the covariance over all columns, (n_features, rank), for each pattern, flattened one after another.
     rank : ndarray of shape (n_patterns,)
         The number of columns of each root.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Gaussian
+    >>> rows = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]).condition([[2.0, None], [1.0, 1.0]])
+    >>> mapped = rows.map([[1.0, 1.0], [1.0, -1.0]])
+    >>> mapped.means, mapped.rank
+    (array([[3., 1.],
+           [2., 0.]]), array([0, 1]))
     """
 
     root: np.ndarray

@@ -34,6 +34,13 @@ class Feature(Restored):
         The smallest and largest number seen.
     label : str
         The name of the column in messages.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> feature = Marginals().fit([[1.0], [2.0], [2.0]]).condition([[None]]).features[0]
+    >>> feature.is_category, feature.low, feature.high
+    (False, 1.0, 2.0)
     """
 
     law: Law | None
@@ -78,6 +85,14 @@ class MarginalRows(Rows):
         Numbers, or the codes of categories; NaN in the gaps.
     features : tuple of Feature
         The columns, shared by all batches of one density.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> density = Marginals(numeric="empirical").fit([[1.0, 0.0], [3.0, 4.0]])
+    >>> rows = density.condition([[None, 4.0]])
+    >>> rows.means, rows.total_variance
+    (array([[2., 4.]]), array([1.]))
     """
 
     values: np.ndarray

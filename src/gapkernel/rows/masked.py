@@ -26,6 +26,14 @@ class MaskedRows(Rows):
         The laws.
     missing : ndarray of shape (n_rows, n_columns), bool
         True where the table had a gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.rows import GaussianRows, MaskedRows
+    >>> rows = MaskedRows(GaussianRows.certain([[1.0, 7.0]]), np.array([[False, True]]))
+    >>> rows.uncertain, rows.mask()  # the second cell was missing in the table, and is known for certain
+    (array([[False, False]]), array([[False,  True]]))
     """
 
     rows: Rows

@@ -25,6 +25,16 @@ class MixtureRows(Rows):
         The laws of all rows under each component; all of them have the same gaps.
     weights : ndarray of shape (n_rows, n_components)
         How likely each component is for each row; 0 where it was pruned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.density import GaussianMixture
+    >>> covariances = [np.eye(2), np.eye(2)]
+    >>> density = GaussianMixture.from_parameters([0.5, 0.5], [[-1.0, -1.0], [1.0, 1.0]], covariances)
+    >>> rows = density.condition([[0.0, np.nan]])
+    >>> rows.weights, rows.means, rows.total_variance
+    (array([[0.5, 0.5]]), array([[0., 0.]]), array([2.]))
     """
 
     laws: tuple[GaussianRows, ...]

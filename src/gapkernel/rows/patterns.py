@@ -20,6 +20,14 @@ class Patterns:
         True where a pattern has a gap. Patterns are in lexicographic order, a complete row first.
     index : ndarray of shape (n_rows,)
         Pattern of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.rows import Patterns
+    >>> found = Patterns.of(np.array([[False, True], [False, False], [False, True]]))
+    >>> found.index, found.counts
+    (array([1, 0, 1]), array([1, 2]))
     """
 
     gaps: np.ndarray

@@ -30,6 +30,12 @@ class Paper:
         What is computed.
     standard_time, full_time : str
         How long these sizes are expected to take.
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import PAPERS
+    >>> PAPERS["genrbf"].authors
+    'Smieja, Struski, Tabor'
     """
 
     name: str
@@ -141,6 +147,11 @@ def reproduce(paper, *, size="quick", data_dir=None, out=None, n_jobs=None, clie
     Returns
     -------
     report : Report
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import reproduce
+    >>> report = reproduce("microbiology", out="reproduced")  # doctest: +SKIP
     """
     if paper not in PAPERS:
         raise ValueError(f"There is no paper {paper!r}. Known are {', '.join(PAPERS)}.")
