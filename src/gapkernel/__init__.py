@@ -26,6 +26,7 @@ from gapkernel.estimators import (
     Nystroem,
     OneClassSVM,
     RobustSVC,
+    TableModel,
 )
 from gapkernel.imputation import ChainedEquations
 from gapkernel.missingness import ampute
@@ -56,6 +57,7 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "TableModel",
     "ampute",
     "batches",
     "config_context",

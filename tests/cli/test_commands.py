@@ -15,19 +15,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import gapkernel
-from gapkernel import SVC, GapRegressor
+from gapkernel import SVC, GapRegressor, KernelRidge, TableModel
 from gapkernel.cli import main, problem
 from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
+from gapkernel.cli.options import in_options, words_of
 from gapkernel.cli.predict import answers, read_model
 from gapkernel.cli.problem import Request
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.datasets import read_xy
 from gapkernel.estimators.gap.base import MEMBERS
-from gapkernel.estimators.table_model import TableModel
 from gapkernel.experiments import Grid
 from gapkernel.persistence import load, save
 from gapkernel.tables.files import Reading, read_frame, read_raw
-from gapkernel.tables.input_errors import InputError
+from gapkernel.tables.input_errors import InputError, Setting
 
 
 def table(n=60, seed=0):
@@ -65,6 +66,14 @@ def complaint(capsys, *arguments):
     return told
 
 
+def refusal(*arguments, **settings):
+    """What `read_xy` says of a file, or nothing."""
+    try:
+        read_xy(*arguments, **settings)
+    except InputError as error:
+        return str(error)
+
+
 def with_column(**columns):
     """The good table with a bad column."""
     table().assign(**columns).to_csv("bad.csv", index=False)
@@ -90,8 +99,8 @@ BAD_TABLES = {
     "dates": (lambda: with_column(day=DATES), "'day' holds dates or times such as '2024-01-01'"),
     "dates of another land": (lambda: with_column(day=DATES.strftime("%d.%m.%Y")), "'day' holds dates"),
     "free text": (lambda: with_column(remark=TEXTS), "'remark' holds free text"),
-    "dates and text": (lambda: with_column(day=DATES, remark=TEXTS), '--drop "day" --drop "remark"'),
-    "numbers and text": (lambda: with_column(age=[*range(59), "unknown"]), '--na "unknown"'),
+    "dates and text": (lambda: with_column(day=DATES, remark=TEXTS), "--drop day --drop remark"),
+    "numbers and text": (lambda: with_column(age=[*range(59), "unknown"]), "--na unknown"),
     "infinity": (lambda: with_column(age=[*range(59), "inf"]), "'age' holds infinity"),
     "constant target": (lambda: with_column(**{"class": "yes"}), "has one value only"),
     "empty target": (lambda: with_column(**{"class": None}), "no value in any row"),
@@ -109,6 +118,14 @@ def test_a_bad_table_is_one_line(make, told, folder, capsys):
     for arguments in (("compare", name, "-t", "class"), ("fit", name, "-t", "class", "-o", "model.skops")):
         assert told in complaint(capsys, *arguments)
     assert not (folder / "model.skops").exists()
+    with pytest.raises(InputError) as error:
+        read_xy(name, "class")
+    assert "--" not in str(error.value)  # Python has parameters where the command line has options
+    for setting in (part for part in error.value.args if isinstance(part, Setting)):
+        assert str(setting) in str(error.value)
+        assert " ".join(words_of(*setting)) in in_options(error.value)
+        assert command("fit", *words_of(*setting), "--help") == 0
+        assert refusal(name, "class", **{setting.name: setting.value}) != str(error.value)  # it helps
 
 
 @pytest.mark.parametrize(
@@ -211,6 +228,15 @@ def test_columns_get_their_types(folder):
     assert frame.isna().sum().tolist() == [1, 0, 1, 1, 3]
 
 
+def test_the_options_of_a_reading_ask_for_it():
+    reading = Reading(["a b"], ["c"], ["-999", "x"], ",", "cp1252")
+    wanted = "--drop 'a b' --category c --na -999 --na x --decimal , --encoding cp1252"
+    assert wanted in Request(Path("t.csv"), "y", reading=reading).shell("gap")
+    assert "--encoding cp1252" in Request(Path("t.csv"), "y", reading=reading).shell("gap").splitlines()[1]
+    plain = "gapkernel fit t.csv --target y --method gap --rows 20000 --out model.skops"
+    assert Request(Path("t.csv"), "y").shell("gap").splitlines()[0] == plain
+
+
 def test_a_parquet_file_reads_as_its_csv_twin(folder):
     frame = table().assign(flag=np.arange(60) % 2 == 0, count=np.arange(60) % 7)
     frame.to_csv("twin.csv", index=False)
@@ -222,7 +248,7 @@ def test_a_row_with_a_name_is_called_by_its_place(folder):
     new = pd.DataFrame({"size": ["1", "big"]}, index=["first", "second"])
     new.to_parquet("named.parquet")
     model = TableModel(LinearRegression()).fit(pd.DataFrame({"size": [1.0, 2.0]}), [0.0, 1.0])
-    with pytest.raises(InputError, match=r"of named.parquet holds 'big' in row 2"):
+    with pytest.raises(InputError, match=r"of named.parquet holds 'big' in row 1 \(the first is 0\)"):
         model.known(read_raw("named.parquet"), what="named.parquet")
 
 
@@ -250,14 +276,20 @@ def test_predict_says_what_it_does_not_know(folder, capsys):
     assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", "genrbf") == 0
     new = table().iloc[:4].assign(kind=["a", "z", None, "b"])
     new.drop(columns="weight").to_csv("new.csv", index=False)
-    assert "does not have 'weight'" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    told = complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    assert "does not have 'weight'" in told
+    assert told.endswith("in every row: --absent-as-gaps\n")
     assert command("predict", "model.skops", "new.csv", "-o", "p.csv", "--absent-as-gaps") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "'kind' has values unknown at fit, which are gaps: z." in told
     assert "No column 'weight': a gap in every row." in told
     assert pd.read_csv("p.csv")["share_missing"].round(2).tolist() == [0.67, 0.67, 0.67, 0.33]
     new.assign(size="big").to_csv("new.csv", index=False)
-    assert "holds 'big' in row 1" in complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    told = complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv")
+    assert "holds 'big' in row 0 (the first is 0)" in told
+    assert told.endswith("say so: --na big\n")
+    with pytest.raises(InputError, match=r"say so: gap_marks=\['big'\]"):
+        load("model.skops").predict(pd.read_csv("new.csv"))
 
 
 def test_predict_warns_of_gaps_that_have_changed(folder, capsys):
@@ -305,6 +337,22 @@ def test_explain_asks_for_a_classifier_with_probabilities(folder, capsys):
     frame = table()
     save(SVC().fit(frame[["size", "weight"]], frame["class"]), "model.skops")
     assert "needs the probabilities of classes" in complaint(capsys, "explain", "model.skops", "good.csv")
+
+
+@pytest.mark.filterwarnings("error")
+def test_explain_gives_a_model_of_an_array_an_array(folder, capsys):
+    frame = table()[["size", "weight"]]
+    save(KernelRidge().fit(frame.to_numpy(), frame["weight"]), "model.skops")
+    frame.to_csv("new.csv", index=False)
+    assert command("explain", "model.skops", "new.csv", "--row", 7) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "prediction' is predicted to be" in told
+    assert "interval" not in told  # it was fitted without
+    assert "What is missing cell" in told
+    assert command("predict", "model.skops", "new.csv", "-o", "p.csv") == 0
+    assert list(pd.read_csv("p.csv")) == ["prediction", "share_missing"]
+    refused = complaint(capsys, "predict", "model.skops", "new.csv", "-o", "p.csv", "--coverage", 0.8)
+    assert "no intervals for --coverage: --method gap fits one that has" in refused
 
 
 def test_explain_shows_the_interval_of_a_number(folder, capsys, monkeypatch):
@@ -431,7 +479,7 @@ def test_a_saved_model_takes_the_raw_frame(folder, capsys):
     mixed = raw[["class", "kind", "weight", "size"]].assign(note="x", size=raw["size"].astype(object))  # other order
     mixed.loc[raw["size"].isna(), "size"] = "gone"
     np.testing.assert_array_equal(model.predict(mixed), told["class"])
-    with pytest.raises(InputError, match="does not have 'size'"):
+    with pytest.raises(InputError, match=r"does not have 'size'.* absent_as_gaps=True"):
         model.predict(raw.drop(columns="size"))
     gaps = model.set_params(absent_as_gaps=True).predict_proba(raw.drop(columns="size"))
     np.testing.assert_allclose(gaps, model.predict_proba(raw.assign(size=np.nan)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from gapkernel.cli.options import in_options
 from gapkernel.tables.input_errors import shown
 
 
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"gapkernel: {error or 'stopped'}", file=sys.stderr)
         sys.exit(130)
     except (ValueError, MemoryError, RuntimeError, OSError) as error:
-        _leave(error)
+        _leave(in_options(error))
     except ImportError as error:
         _leave(f'This needs {error.name}: pip install "gapkernel[cli]"')
 

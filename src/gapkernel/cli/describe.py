@@ -11,6 +11,7 @@ from rich.text import Text
 from gapkernel.cli.output import as_text, counted, note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import AS_IT_IS, Reading, findings, read_raw, typed_frame
+from gapkernel.tables.input_errors import to_leave_out
 
 MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
@@ -27,7 +28,7 @@ def describe(data, reading: Reading = AS_IT_IS, *, console=None) -> None:
     for text in (*notes, *findings(frame)):
         note(console, text)
     for error in unusable:
-        note(console, str(error), "To learn from it:")
+        note(console, to_leave_out([error]), "To learn from it:")
 
 
 def show_gaps(frame, name: str, console: Console) -> None:

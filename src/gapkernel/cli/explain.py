@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gapkernel.cli.describe import LOOK, bar
 from gapkernel.cli.output import as_text, note, say
-from gapkernel.cli.predict import known_rows, read_model
+from gapkernel.cli.predict import COVERAGE, intervals_of, known_rows, read_model
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
 from gapkernel.inspection.value_of_information import ValueOfInformation
@@ -41,7 +41,7 @@ def explain(
     prices = _prices(costs, names)
     for text in notes:
         note(console, text)
-    pushed = _pushed(saved, X)
+    pushed = _pushed(saved.estimator_, saved.as_fitted(X))
     say(console, *_headline(saved, X, pushed, row, data))
     if (~np.isnan(pushed.values)).any():
         console.print(_pushes(pushed))
@@ -53,16 +53,15 @@ def explain(
     if not missing:
         say(console, "\nNothing is missing in the row.")
         return
-    worth, points = _what_gaps_are_worth(saved.estimator_, X, prices, console)
+    worth, points = _what_gaps_are_worth(saved.estimator_, saved.as_fitted(X), prices, console)
     if worth is None and points is None:
         say(console, f"\nMissing: {', '.join(missing)}.")
     else:
         console.print(_missing(missing, worth, points))
 
 
-def _pushed(saved: TableModel, X) -> ShapleyValues:
+def _pushed(model, X) -> ShapleyValues:
     """The values of the cells: of the probability of the predicted class, or of the predicted number."""
-    model = saved.estimator_
     options = {"max_exact": MOST_CELLS, "n_permutations": N_ORDERS, "random_state": 0}
     if not hasattr(model, "classes_"):
         return shapley(model, X, **options)
@@ -82,9 +81,10 @@ def _headline(saved: TableModel, X, pushed: ShapleyValues, row: int, data: Path)
         said = f" with probability {answer:.2f}; it would be {base:.2f} for a row of which nothing is known."
         return [start, (str(pushed.outputs[0]), "bold"), said]
     said = f"; it would be {base:.4g} for a row of which nothing is known."
-    if hasattr(saved, "predict_interval"):
-        low, high = saved.predict_interval(X, coverage=0.9)[0]
-        said = f", with 90 % probability between {low:.4g} and {high:.4g}{said}"
+    intervals = intervals_of(saved, X, COVERAGE)
+    if intervals is not None:
+        low, high = intervals[0]
+        said = f", with {100 * COVERAGE:.0f} % probability between {low:.4g} and {high:.4g}{said}"
     return [start, (f"{answer:.4g}", "bold"), said]
 
 

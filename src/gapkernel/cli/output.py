@@ -13,7 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from gapkernel.tables.input_errors import InputError, shown
+from gapkernel.cli.options import in_options
+from gapkernel.tables.input_errors import InputError, Message, shown
 
 
 class Stopped(Exception):
@@ -30,9 +31,9 @@ def as_text(text: str, style: str = "") -> Text:
     return Text(shown(text), style)
 
 
-def note(console: Console, text: str, label: str = "Note:") -> None:
+def note(console: Console, message: Message | str, label: str = "Note:") -> None:
     """Print something that a person should know."""
-    say(console, (label, "yellow"), f" {text}")
+    say(console, (label, "yellow"), f" {in_options(message)}")
 
 
 def counted(number: int, thing: str) -> str:

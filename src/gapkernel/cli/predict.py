@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from gapkernel.cli.fit import HIGH, LOW, MISSING, PROBABILITY, check_target
@@ -81,7 +82,7 @@ def read_model(path: Path) -> TableModel:
     return TableModel.around(saved)
 
 
-def known_rows(model: TableModel, data: Path, reading: Reading, absent_as_gaps: bool) -> tuple[Any, Any, list[str]]:
+def known_rows(model: TableModel, data: Path, reading: Reading, absent_as_gaps: bool) -> tuple[Any, Any, list]:
     """The rows of a file as they are, the same in the columns that the model knows, and notes."""
     decimal, marks = reading.decimal or model.decimal, (*model.gap_marks, *reading.gap_marks)
     model.set_params(absent_as_gaps=absent_as_gaps or model.absent_as_gaps, decimal=decimal, gap_marks=marks)
@@ -96,19 +97,29 @@ def answers(model: TableModel, X, coverage: float | None = None) -> dict[str, An
     """
     if coverage is not None and not 0 < coverage < 1:
         raise InputError(f"--coverage is a probability between 0 and 1, got {coverage}.")
-    has_classes, has_intervals = hasattr(model.estimator_, "classes_"), hasattr(model, "predict_interval")
-    if coverage is not None and not has_intervals:
-        why = "classes have probabilities" if has_classes else "--method gap fits one that has"
-        raise InputError(f"The model has no intervals for --coverage: {why}.")
+    has_classes = hasattr(model.estimator_, "classes_")
     check_target(model.target, model.classes_ if has_classes else ())
     columns = {model.target: model.predict(X)}
     if hasattr(model, "predict_proba"):
         chances = model.predict_proba(X)
         columns |= {PROBABILITY + str(label): chances[:, k] for k, label in enumerate(model.classes_)}
-    if has_intervals:
-        low, high = model.predict_interval(X, coverage=coverage or COVERAGE).T
-        columns |= {model.target + LOW: low, model.target + HIGH: high}
+    intervals = intervals_of(model, X, coverage or COVERAGE)
+    if intervals is not None:
+        columns |= {model.target + LOW: intervals[:, 0], model.target + HIGH: intervals[:, 1]}
+    elif coverage is not None:
+        why = "classes have probabilities" if has_classes else "--method gap fits one that has"
+        raise InputError(f"The model has no intervals for --coverage: {why}.")
     return columns | {MISSING: gaps_of(X).mean(axis=1).round(6)}
+
+
+def intervals_of(model: TableModel, X, coverage: float) -> np.ndarray | None:
+    """An interval for each row that the model can predict; None if its kind has none, or it was fitted without."""
+    if not hasattr(model, "predict_interval"):
+        return None
+    try:
+        return model.predict_interval(X, coverage=coverage)
+    except ValueError:  # rows and coverage are right, so what is missing is conformal=True at fit
+        return None
 
 
 def _named(raw, id_column: str, columns, path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
+from gapkernel.cli.options import in_options, words_of
 from gapkernel.experiments import METHODS, Choice, Method, choose, folds, table_grid
 from gapkernel.experiments.methods import Trial, try_out
 from gapkernel.tables import schema_of
@@ -50,26 +51,20 @@ class Request:
     def shell(self, method: str, out: str = "model.skops") -> str:
         """The commands that fit a method to the same rows, read the same way, and use it."""
         words = ["gapkernel", "fit", str(self.path), "--target", self.target, "--method", method]
-        words += [] if self.task == "auto" else ["--task", self.task]
-        words += [*self.reading.options, "--rows", str(self.rows), "--out", out]
-        encoding = ["--encoding", self.reading.encoding] if self.reading.encoding else []
+        words += [word for name, value in self._given.items() for word in words_of(name, value)] + ["--out", out]
+        encoding = words_of("encoding", self.reading.encoding)
         use = ["gapkernel", "predict", out, "NEW.csv", *encoding, "--out", "predictions.csv"]
         return f"{shlex.join(words)}\n{shlex.join(use)}"
 
     def python(self, problem: Problem, method: str, choice: Choice) -> str:
         """The lines of Python that do the same."""
-        reading = {f.name: getattr(self.reading, f.name) for f in fields(Reading)}
-        given: dict[str, Any] = {"task": self.task} if self.task != "auto" else {}
-        given["rows"] = self.rows
-        given |= {name: list(v) if isinstance(v, list | tuple) else v for name, v in reading.items() if v}
-        options = "".join(f", {name}={value!r}" for name, value in given.items())
-        learned = {name: given[name] for name in ("gap_marks", "decimal") if name in given}
-        model = "".join(f", {name}={value!r}" for name, value in learned.items())
+        given = {name: f", {name}={value!r}" for name, value in self._given.items()}
+        options, model = "".join(given.values()), given.get("gap_marks", "") + given.get("decimal", "")
         return "\n".join(
             [
                 "import pandas as pd",
-                "from gapkernel.estimators.table_model import TableModel",
-                "from gapkernel.tables.files import read_xy",
+                "from gapkernel import TableModel",
+                "from gapkernel.datasets import read_xy",
                 METHODS[method].code(choice.settings, problem.task, problem.has_categories, problem.inner_folds),
                 "",
                 f"X, y = read_xy({str(self.path)!r}, {self.target!r}{options})",
@@ -77,6 +72,13 @@ class Request:
                 'model.predict(pd.read_csv("NEW.csv"))  # rows with gaps as they are',
             ]
         )
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """What was asked for, by the names of `gapkernel.datasets.read_xy`."""
+        reading = {part.name: getattr(self.reading, part.name) for part in fields(Reading)}
+        given = {name: list(v) if isinstance(v, list | tuple) else v for name, v in reading.items() if v}
+        return ({"task": self.task} if self.task != "auto" else {}) | {"rows": self.rows} | given
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class Problem:
         The column to predict.
     rows : Labelled
         The table without that column, and its values.
+    notes : list of str
+        What a person should know; those on how the table was read come first.
     """
 
     name: str
@@ -99,7 +103,7 @@ class Problem:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "notes", [*self.rows.notes, *self.notes])
+        object.__setattr__(self, "notes", [*map(in_options, self.rows.notes), *self.notes])
 
     @property
     def X(self) -> Any:

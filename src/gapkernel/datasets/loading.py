@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapkernel.datasets.pandas_files import pandas_files
 from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
+from gapkernel.tables.pandas_files import pandas_files
 
 ENVIRONMENT = "GAPKERNEL_DATA"
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
-from gapkernel.datasets.pandas_files import pandas_files
 from gapkernel.missingness import ampute
+from gapkernel.tables.pandas_files import pandas_files
 
 SOURCES = ("human", "cow", "poultry", "swine")
 SOURCE_COUNTS = (50, 25, 33, 30)

@@ -12,6 +12,7 @@ from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleIm
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge, KernelRidgeCV
 from gapkernel.estimators.svm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
+from gapkernel.estimators.table_model import TableModel
 
 __all__ = [
     "SVC",
@@ -37,4 +38,5 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "RobustSVC",
+    "TableModel",
 ]

@@ -21,7 +21,7 @@ from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.precomputed import Precomputed
 from gapkernel.rows import MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
-from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -118,9 +118,14 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             return kernel
         return Masked(kernel, clone(self.indicator) if isinstance(self.indicator, Missingness) else Missingness())
 
+    @property
+    def schema_(self) -> Schema:  # type: ignore[override]
+        """What the columns held in `fit`: numbers, or categories and their levels."""
+        return self.density_.schema_
+
     def table_of(self, X) -> Table:
         check_is_fitted(self, "density_")
-        return read_table(self, X, reset=False, schema=self.density_.schema_)
+        return read_table(self, X, reset=False, schema=self.schema_)
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
@@ -129,7 +134,7 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     def gaussian_share(self) -> float:
         """1 for Gaussian laws of the gaps, 0 for others."""
         check_is_fitted(self, "density_")
-        nothing = Table(np.full((1, len(self.density_.schema_.levels)), np.nan), self.density_.schema_)
+        nothing = Table(np.full((1, len(self.schema_.levels)), np.nan), self.schema_)
         return float(self.density_.condition(nothing).kind in GAUSSIAN)
 
     def _laws(self, X) -> Rows:

@@ -20,7 +20,7 @@ from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
 from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
-from gapkernel.tables import Table
+from gapkernel.tables import Schema, Table
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
@@ -111,6 +111,11 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         predictions : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         return self._best.predict(X)
+
+    @property
+    def schema_(self) -> Schema:  # type: ignore[override]
+        """What the columns held in `fit`: numbers, or categories and their levels."""
+        return self.best_estimator_.schema_
 
     def table_of(self, X) -> Table:
         return self._best.table_of(X)

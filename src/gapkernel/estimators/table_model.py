@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from gapkernel.tables import schema_of
-from gapkernel.tables.files import Reading, known_columns
+from gapkernel.tables import Schema, labels_of, names_of, read_table
+from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 
 def _has(method: str):
@@ -21,7 +23,7 @@ def _has(method: str):
 
 
 @dataclass(eq=False, repr=False)
-class TableModel(BaseEstimator):
+class TableModel(MetaEstimatorMixin, BaseEstimator):
     """An estimator that takes new tables as a file reader gives them; what ``gapkernel fit`` saves.
 
     Columns are found by name, in any order, and others are left out. Categories are matched by their text, and a level
@@ -48,14 +50,19 @@ class TableModel(BaseEstimator):
         The columns; None where the estimator was fitted without names.
     levels_ : dict of str to tuple, or None
         The levels of the columns of categories; None where they are not known.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of a classifier.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if they had names.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import gapkernel as gk
-    >>> from gapkernel.estimators.table_model import TableModel
     >>> table = pd.DataFrame({"kind": ["a", "a", "b", "b"], "size": [1.0, None, 3.0, 4.0]})
-    >>> model = TableModel(gk.SVC()).fit(table, [0, 0, 1, 1])
+    >>> model = gk.TableModel(gk.SVC()).fit(table, [0, 0, 1, 1])
     >>> model.predict(pd.DataFrame({"remark": ["x"], "size": ["?"], "kind": ["b"]}))
     array([1])
     """
@@ -68,16 +75,35 @@ class TableModel(BaseEstimator):
     names_: list[str] | None = field(init=False)
     levels_: dict[str, tuple] | None = field(init=False)
 
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "target": [str],
+        "gap_marks": ["array-like"],
+        "decimal": [StrOptions({".", ","}), None],
+        "absent_as_gaps": ["boolean"],
+    }
+
     @classmethod
     def around(cls, fitted) -> TableModel:
-        """A fitted estimator as a model for tables; one that is such a model already is returned as it is."""
+        """Make a model for tables of a fitted estimator.
+
+        Parameters
+        ----------
+        fitted : estimator
+            One that is such a model already is returned as it is.
+
+        Returns
+        -------
+        model : TableModel
+        """
         if isinstance(fitted, cls):
             return fitted
-        model = cls(fitted)
-        names = getattr(fitted, "feature_names_in_", None)
-        schema = getattr(fitted, "schema_", None) or getattr(getattr(fitted, "density_", None), "schema_", None)
+        check_is_fitted(fitted)
+        model, names = cls(fitted), getattr(fitted, "feature_names_in_", None)
         model.estimator_, model.names_ = fitted, None if names is None else [str(name) for name in names]
-        model.levels_ = None if names is None or schema is None else _levels(schema)
+        reads_levels = names is not None and isinstance(fitted, TakesGaps)  # others do not say what they read
+        model.levels_ = _levels(fitted.schema_) if reads_levels else None
+        copy_columns(fitted, model)
         return model
 
     def fit(self, X, y=None) -> Self:
@@ -85,22 +111,22 @@ class TableModel(BaseEstimator):
 
         Parameters
         ----------
-        X : frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), default=None
 
         Returns
         -------
         self : TableModel
         """
-        schema = schema_of(X)
-        names = list(schema.names or map(str, range(len(schema.levels))))
-        known = {names[k]: levels for k, levels in enumerate(schema.levels) if levels is not None}
-        self.names_, self.levels_ = names, known
-        self.estimator_ = clone(self.estimator).fit(self.known(X)[0], y)
+        self._validate_params()
+        schema = read_table(self, X, reset=True).schema
+        names, levels = _names(schema), _levels(schema)
+        fitted = clone(self.estimator).fit(self._known(X, names, levels)[0], y)
+        self.estimator_, self.names_, self.levels_ = fitted, names, levels
         return self
 
-    def known(self, X, *, what="X") -> tuple[Any, list[str]]:
-        """The columns that the model knows with the types they had at fit, and notes on what was taken for a gap.
+    def known(self, X, *, what="X") -> tuple[Any, list]:
+        """Find the columns that the model knows, with the types they had at fit.
 
         Parameters
         ----------
@@ -111,42 +137,123 @@ class TableModel(BaseEstimator):
         Returns
         -------
         X : frame
-        notes : list of str
+        notes : list
+            What was taken for a gap, and how numbers were read; `str` gives the words.
         """
-        reading = Reading(gap_marks=tuple(self.gap_marks), decimal=self.decimal)
-        return known_columns(X, self.names_, self.levels_, reading, absent_as_gaps=self.absent_as_gaps, what=what)
-
-    def _answer(self, method: str, X, **options):
         check_is_fitted(self, "estimator_")
-        return getattr(self.estimator_, method)(self.as_fitted(self.known(X)[0]), **options)
+        if names_of(X) is None:
+            _check_n_features(self, [labels_of(X)], reset=False)  # as many as a row has cells
+        return self._known(X, self.names_, self.levels_, what)
 
-    def as_fitted(self, known):
-        """Known columns in the form that the estimator was fitted with: a frame, or an array without names."""
+    def _known(self, X, names, levels, what="X") -> tuple[Any, list]:
+        files = pandas_files()
+        reading = files.Reading(gap_marks=tuple(self.gap_marks), decimal=self.decimal)
+        return files.known_columns(X, names, levels, reading, absent_as_gaps=self.absent_as_gaps, what=what)
+
+    def as_fitted(self, known) -> Any:
+        """Give known columns the form that the estimator was fitted with: a frame, or an array without names.
+
+        Parameters
+        ----------
+        known : frame
+            As `known` gives it.
+
+        Returns
+        -------
+        X : frame or ndarray
+        """
         return np.asarray(known) if self.names_ is None else known
 
     def predict(self, X) -> np.ndarray:
-        """The class or the value of each row of a table."""
+        """Predict the class or the value of each row of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,)
+        """
         return self._answer("predict", X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
-        """The probability of each class for each row of a table."""
+        """Predict the probability of each class for each row of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
         return self._answer("predict_proba", X)
 
     @available_if(_has("predict_interval"))
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
-        """Intervals that hold the value of a row with probability ``coverage``, shape (n_samples, 2)."""
+        """Predict intervals that hold the value of a row with a given probability.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+        """
         return self._answer("predict_interval", X, coverage=coverage)
 
     @available_if(_has("predict_set"))
     def predict_set(self, X, coverage=0.9) -> np.ndarray:
-        """Sets that hold the class of a row with probability ``coverage``, shape (n_samples, n_classes)."""
+        """Predict sets that hold the class of a row with a given probability.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        sets : ndarray of shape (n_samples, n_classes), bool
+        """
         return self._answer("predict_set", X, coverage=coverage)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X) -> np.ndarray:
-        """The decision value of each row of a table."""
+        """Give the decision value of each row of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
         return self._answer("decision_function", X)
+
+    @available_if(_has("score"))
+    def score(self, X, y, sample_weight=None) -> float:
+        """Score the estimator on a table: the accuracy of a classifier, the R squared of a regressor.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+        """
+        return self._answer("score", X, y=y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+
+    def _answer(self, method: str, X, **options):
+        known = self.as_fitted(self.known(X)[0])
+        return getattr(self.estimator_, method)(known, **options)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -158,5 +265,9 @@ class TableModel(BaseEstimator):
         return get_tags(self.estimator)
 
 
-def _levels(schema) -> dict[str, tuple]:
-    return {name: levels for name, levels in zip(schema.names or (), schema.levels, strict=False) if levels is not None}
+def _names(schema: Schema) -> list[str]:
+    return list(schema.names or map(str, range(len(schema.levels))))
+
+
+def _levels(schema: Schema) -> dict[str, tuple]:
+    return {name: levels for name, levels in zip(_names(schema), schema.levels, strict=True) if levels is not None}

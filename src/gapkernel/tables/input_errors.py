@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from typing import Any, NamedTuple
 from unicodedata import category
 
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -17,8 +19,35 @@ def shown(text) -> str:
     )
 
 
-class InputError(ValueError):
-    """A file, a column or an option that cannot be used."""
+class Setting(NamedTuple):
+    """A parameter that a message names, alone or with the value that it should get."""
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class Message:
+    """What a person should know: pieces of text, and the settings that it speaks of.
+
+    As text it names the parameters of Python; the command line, which has options instead, words them itself.
+    """
+
+    def __init__(self, *args: str | Setting):
+        self.args = args
+
+    def __str__(self) -> str:
+        return self.worded(str)
+
+    def worded(self, word: Callable[[Setting], str]) -> str:
+        """The text, with each setting as ``word`` writes it."""
+        return "".join(word(part) if isinstance(part, Setting) else part for part in self.args)
+
+
+class InputError(Message, ValueError):
+    """A file, a column or a setting that cannot be used."""
 
 
 class UnusableColumn(InputError):
@@ -30,23 +59,23 @@ class UnusableColumn(InputError):
         The column.
     what : str
         What it holds.
-    advice : str, default=""
+    *advice : str or Setting
         What to do, other than leaving it out.
     """
 
-    def __init__(self, name: str, what: str, advice: str = ""):
-        way_out = f"{advice} Or leave" if advice else "Leave"
-        super().__init__(f"Column '{name}' holds {what}. {way_out} the column out: --drop \"{name}\".")
-        self.name, self.what = name, what
+    def __init__(self, name: str, what: str, *advice: str | Setting):
+        super().__init__(f"Column '{name}' holds {what}.", *((" ", *advice) if advice else ()))
+        self.name, self.what, self.advice = name, what, advice
 
 
-def all_of(unusable: list[UnusableColumn]) -> InputError:
-    """One error for several columns."""
+def to_leave_out(unusable: list[UnusableColumn]) -> InputError:
+    """One error for all columns that have to be mended or left out."""
+    names = Setting("drop", [column.name for column in unusable])
     if len(unusable) == 1:
-        return unusable[0]
+        way_out = " Or leave" if unusable[0].advice else " Leave"
+        return InputError(*unusable[0].args, f"{way_out} the column out: ", names)
     named = "; ".join(f"'{column.name}' holds {column.what}" for column in unusable)
-    options = " ".join(f'--drop "{column.name}"' for column in unusable)
-    return InputError(f"{len(unusable)} columns cannot be used: {named}. Leave them out: {options}")
+    return InputError(f"{len(unusable)} columns cannot be used: {named}. Leave them out: ", names)
 
 
 def unknown_column(name: str, columns, where) -> InputError:

@@ -9,13 +9,21 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.runtime.restored import ARRAYS, Restored
+from gapkernel.tables.table import Schema
 
 
 class TakesGaps(Restored):
     """An estimator that takes gaps as they are; to be inherited before scikit-learn's `BaseEstimator`.
 
     A class declares the constraints of its own parameters only: those of its bases hold for it too.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        What the columns held in `fit`: numbers, or categories and their levels. New rows are read by it.
     """
+
+    schema_: Schema
 
     _parameter_constraints: ClassVar[dict] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],

@@ -2,7 +2,7 @@
 
 from gapkernel.tables.files.findings import findings
 from gapkernel.tables.files.known_columns import known_columns
-from gapkernel.tables.files.targets import Labelled, at_most, labelled, read_labelled_file, read_xy
+from gapkernel.tables.files.targets import Labelled, at_most, labelled, read_labelled_file
 from gapkernel.tables.files.typed_frame import (
     AS_IT_IS,
     Reading,
@@ -29,7 +29,6 @@ __all__ = [
     "read_known",
     "read_labelled_file",
     "read_raw",
-    "read_xy",
     "typed_frame",
     "write_csv",
 ]

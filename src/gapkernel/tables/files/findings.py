@@ -1,12 +1,13 @@
-"""What a person should look at before learning from a table, each with the option that mends it."""
+"""What a person should look at before learning from a table, each with the setting that mends it."""
 
 from __future__ import annotations
 
 import re
-import shlex
 
 import numpy as np
 import pandas as pd
+
+from gapkernel.tables.input_errors import Message, Setting
 
 FEW_ROWS = 50
 """Below this a score moves by several points from one fold to the next."""
@@ -17,7 +18,7 @@ CODES = range(3, 11)
 NAMED_AS_NUMBER = re.compile(r"(^|[^a-z])(id|key|nr|no|number|index|idx)$", re.IGNORECASE)
 
 
-def findings(frame: pd.DataFrame) -> list[str]:
+def findings(frame: pd.DataFrame) -> list[Message]:
     """Notes on few rows, columns of one value, row numbers, numbers that mark a gap, and codes of categories.
 
     Parameters
@@ -26,24 +27,26 @@ def findings(frame: pd.DataFrame) -> list[str]:
         The columns to learn from, as `gapkernel.tables.files.read_frame` gives them.
     """
     numeric = {str(name): values for name, values in frame.items() if pd.api.types.is_numeric_dtype(values)}
-    notes = [f"Only {len(frame)} rows: any result is a rough guess."] if len(frame) < FEW_ROWS else []
+    notes = [Message(f"Only {len(frame)} rows: any result is a rough guess.")] if len(frame) < FEW_ROWS else []
     constant = [str(name) for name, values in frame.items() if values.nunique() == 1]
     if constant:
-        notes.append(f"One value only in {_quoted(constant)}, so nothing to learn: {_each('--drop', constant)}")
+        notes.append(
+            Message(f"One value only in {_quoted(constant)}, so nothing to learn: ", Setting("drop", constant))
+        )
     notes += [
-        f"'{name}' looks like a row number. If it is one, leave it out: {_each('--drop', [name])}"
+        Message(f"'{name}' looks like a row number. If it is one, leave it out: ", Setting("drop", [name]))
         for name, values in numeric.items()
         if looks_like_a_row_number(values)
     ]
     marks = {name: mark for name, values in numeric.items() if (mark := gap_mark(values.dropna())) is not None}
     for mark in sorted(set(marks.values())):
         names = [name for name, found in marks.items() if found == mark]
-        notes.append(f"{mark} is far from all other values of {_quoted(names)}. If it marks a gap: --na {mark}")
+        away = f"{mark} is far from all other values of {_quoted(names)}. If it marks a gap: "
+        notes.append(Message(away, Setting("gap_marks", [str(mark)])))
     codes = [name for name, values in numeric.items() if _may_be_codes(values[values != marks.get(name)].dropna())]
     if codes:
-        notes.append(
-            f"Few whole numbers in {_quoted(codes)}. If they are codes of categories: {_each('--category', codes)}"
-        )
+        few = f"Few whole numbers in {_quoted(codes)}. If they are codes of categories: "
+        notes.append(Message(few, Setting("categories", codes)))
     return notes
 
 
@@ -74,7 +77,3 @@ def _may_be_codes(values: pd.Series) -> bool:
 
 def _quoted(names) -> str:
     return ", ".join(f"'{name}'" for name in names)
-
-
-def _each(option: str, names) -> str:
-    return shlex.join(word for name in names for word in (option, name))

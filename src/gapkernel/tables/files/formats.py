@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from gapkernel.tables.input_errors import InputError
+from gapkernel.tables.input_errors import InputError, Setting
 
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -48,18 +48,17 @@ def _unpacked(path: Path) -> bytes:
 def _csv(content: bytes, path: Path, encoding: str | None) -> pd.DataFrame:
     marked = next((name for mark, name in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
     if marked is None and encoding is None and b"\0" in content[:200]:
-        raise InputError(f"{path} is not UTF-8 text: it holds zero bytes. If it is UTF-16: --encoding utf-16-le")
+        utf16 = Setting("encoding", "utf-16-le")
+        raise InputError(f"{path} is not UTF-8 text: it holds zero bytes. If it is UTF-16: ", utf16)
     try:
         text = content.decode(encoding or marked or "utf-8")
     except LookupError as error:
         raise InputError(f"There is no encoding '{encoding}'. Common ones: utf-8, utf-16, latin-1, cp1252.") from error
     except UnicodeError as error:
         bad = f" (byte 0x{content[error.start]:02x} at position {error.start})" if hasattr(error, "start") else ""
-        other = "latin-1" if encoding is None else "utf-8"
-        raise InputError(
-            f"{path} is not {encoding or marked or 'UTF-8'} text{bad}. Name its encoding, for example: "
-            f"--encoding {other}"
-        ) from error
+        other = Setting("encoding", "latin-1" if encoding is None else "utf-8")
+        named = encoding or marked or "UTF-8"
+        raise InputError(f"{path} is not {named} text{bad}. Name its encoding, for example: ", other) from error
     header = next((line for line in text.splitlines() if line.strip()), "")
     if not header:
         raise InputError(f"{path} is empty.")

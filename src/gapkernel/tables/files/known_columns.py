@@ -9,7 +9,7 @@ import pandas as pd
 
 from gapkernel.tables.columns import Columns
 from gapkernel.tables.files.typed_frame import Reading, deciphered, numbers, plain, typed_frame, with_marks_as_gaps
-from gapkernel.tables.input_errors import InputError, all_of
+from gapkernel.tables.input_errors import InputError, Message, Setting
 
 
 def known_columns(
@@ -20,7 +20,7 @@ def known_columns(
     *,
     absent_as_gaps=False,
     what="X",
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Message]]:
     """The columns of a table that a model knows, with the types they had at fit; other columns are left out.
 
     Parameters
@@ -41,7 +41,7 @@ def known_columns(
     Returns
     -------
     frame : DataFrame
-    notes : list of str
+    notes : list of Message
         What was taken for a gap, and how numbers were read.
     """
     frame = _as_frame(X, names)
@@ -50,16 +50,16 @@ def known_columns(
     if absent and not absent_as_gaps:
         raise InputError(
             f"{what} does not have {', '.join(map(repr, absent))}, which the model was fitted with. Add the column "
-            f"(its cells may be empty), or let it be a gap in every row: absent_as_gaps=True, or --absent-as-gaps on "
-            f"the command line."
+            f"(its cells may be empty), or let it be a gap in every row: ",
+            Setting("absent_as_gaps", True),
         )
-    notes = [f"No column '{name}': a gap in every row." for name in absent]
+    notes = [Message(f"No column '{name}': a gap in every row.") for name in absent]
     known = {name: with_marks_as_gaps(frame[name], reading.gap_marks) for name in names if name in frame}
     raw = pd.DataFrame({name: known.get(name, pd.Series(np.nan, frame.index)) for name in names}, frame.index)
     if levels is None:
         typed, told, unusable = typed_frame(raw, reading)
         if unusable:
-            raise all_of(unusable)
+            raise unusable[0]
         return typed, [*notes, *told]
     columns = {}
     for name in names:
@@ -71,13 +71,11 @@ def known_columns(
 def _as_frame(X, names) -> pd.DataFrame:
     columns = Columns(X)
     if columns.frame is not None:
-        return columns.frame.to_pandas().reset_index(drop=True)
-    if names is not None and len(names) != columns.n:
-        raise InputError(f"X has {columns.n} columns without names, but the model was fitted with {len(names)}.")
+        return columns.frame.to_pandas().reset_index(drop=True).rename(columns=str)
     return pd.DataFrame(columns.array, columns=None if names is None else list(names))
 
 
-def _as_at_fit(values: pd.Series, levels: tuple | None, decimal, what: str) -> tuple[pd.Series, list[str]]:
+def _as_at_fit(values: pd.Series, levels: tuple | None, decimal, what: str) -> tuple[pd.Series, list[Message]]:
     """One column with the type it had at fit."""
     seen = values.notna()
     if levels is None:
@@ -85,16 +83,18 @@ def _as_at_fit(values: pd.Series, levels: tuple | None, decimal, what: str) -> t
         wrong = values[seen & known.isna()]
         if len(wrong):
             raise InputError(
-                f"Column '{values.name}' of {what} holds '{wrong.iloc[0]}' in row {wrong.index[0] + 1}, but it held "
-                f'numbers when the model was fitted. If that marks a gap, say so: --na "{wrong.iloc[0]}".'
+                f"Column '{values.name}' of {what} holds '{wrong.iloc[0]}' in row {wrong.index[0]} (the first is 0), "
+                f"but it held numbers when the model was fitted. If that marks a gap, say so: ",
+                Setting("gap_marks", [str(wrong.iloc[0])]),
             )
         return known, deciphered(values, known, written)
     text = values.astype(object).map(plain, na_action="ignore")
     place = _spelled_as_numbers(levels) if pd.api.types.is_numeric_dtype(values) else {}
     place |= {plain(level): level for level in levels}
     unknown = sorted(set(text[seen]) - set(place))
-    note = [f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."] if unknown else []
-    return text.map(place.get, na_action="ignore").astype(pd.CategoricalDtype(list(levels))), note
+    told = f"'{values.name}' has values unknown at fit, which are gaps: {', '.join(unknown[:5])}."
+    known = text.map(place.get, na_action="ignore").astype(pd.CategoricalDtype(list(levels)))
+    return known, [Message(told)] if unknown else []
 
 
 def _spelled_as_numbers(levels: tuple) -> dict:

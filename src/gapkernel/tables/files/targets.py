@@ -11,7 +11,7 @@ import pandas as pd
 
 from gapkernel.tables.files.findings import findings
 from gapkernel.tables.files.typed_frame import AS_IT_IS, Reading, plain, read_frame
-from gapkernel.tables.input_errors import InputError, unknown_column
+from gapkernel.tables.input_errors import InputError, Message, Setting, unknown_column
 
 FEWEST_ROWS_OF_A_CLASS = 5
 MOST_CLASSES = 50
@@ -29,45 +29,18 @@ class Labelled:
     y : ndarray
         Classes as text, or numbers.
     task : {"classification", "regression"}
-    notes : list of str
+    notes : list of Message
         What a person should know about how the table was read.
     """
 
     X: Any
     y: np.ndarray
     task: str
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
-    def take(self, rows: np.ndarray, note: str) -> Labelled:
+    def take(self, rows: np.ndarray, note: Message) -> Labelled:
         """Some of the rows."""
         return replace(self, X=self.X.iloc[rows].reset_index(drop=True), y=self.y[rows], notes=[*self.notes, note])
-
-
-def read_xy(path, target: str, *, task="auto", rows=None, **reading) -> tuple[pd.DataFrame, np.ndarray]:
-    """A file as the command line reads it: a table to learn from, and its target.
-
-    Parameters
-    ----------
-    path : str or Path
-        A CSV, Parquet or Excel file.
-    target : str
-        The column to predict.
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes text, and at most ten different whole numbers, for classes.
-    rows : int, default=None
-        Draw this many rows of a larger table; None takes all.
-    **reading
-        ``drop``, ``categories``, ``gap_marks``, ``decimal`` and ``encoding`` of `gapkernel.tables.files.Reading`.
-
-    Returns
-    -------
-    X : DataFrame
-        Numbers and categories, without rows that have no target and columns that have no value.
-    y : ndarray
-        Classes as text, or numbers.
-    """
-    found = read_labelled_file(path, target, Reading(**reading), task=task, rows=rows)
-    return found.X, found.y
 
 
 def read_labelled_file(path, target: str, reading: Reading = AS_IT_IS, *, task="auto", rows=None) -> Labelled:
@@ -80,7 +53,7 @@ def read_labelled_file(path, target: str, reading: Reading = AS_IT_IS, *, task="
 def labelled(frame: pd.DataFrame, target: str, *, task="auto", name="the table", notes=()) -> Labelled:
     """The rows of a typed frame that have a target; ``notes`` say how it was read."""
     if task not in TASKS:
-        raise InputError(f"--task must be one of {', '.join(TASKS)}, got '{task}'.")
+        raise InputError(Setting("task"), f" must be one of {', '.join(TASKS)}, got '{task}'.")
     if target not in frame:
         raise unknown_column(target, frame.columns, name)
     notes = list(notes)
@@ -88,11 +61,11 @@ def labelled(frame: pd.DataFrame, target: str, *, task="auto", name="the table",
     if not known.any():
         raise InputError(f"The target '{target}' has no value in any row.")
     if not known.all():
-        notes.append(f"{_rows((~known).sum())} without a value of '{target}' left out.")
+        notes.append(Message(f"{_rows((~known).sum())} without a value of '{target}' left out."))
     X, y = frame.loc[known].drop(columns=target).reset_index(drop=True), frame.loc[known, target]
     empty = [column for column in X if X[column].isna().all()]
     if empty:
-        notes.append(f"No value at all in {', '.join(map(repr, empty))}: left out.")
+        notes.append(Message(f"No value at all in {', '.join(map(repr, empty))}: left out."))
         X = X.drop(columns=empty)
     if not X.shape[1]:
         raise InputError(f"There is no column to predict '{target}' from.")
@@ -109,18 +82,19 @@ def at_most(found: Labelled, rows: int) -> Labelled:
     A rare class keeps the rows that it needs to be learned at all.
     """
     if rows < 50:
-        raise InputError(f"--rows must be at least 50, got {rows}.")
+        raise InputError(Setting("rows"), f" must be at least 50, got {rows}.")
     if len(found.y) <= rows:
         return found
     kept = np.random.default_rng(0).permutation(len(found.y))
     if found.task == "classification":
         _, classes, counts = np.unique(found.y[kept], return_inverse=True, return_counts=True)
         kept = np.concatenate([kept[classes == k][:share] for k, share in enumerate(_shares(counts, rows))])
-    return found.take(
-        np.sort(kept[:rows]),
-        f"{rows} of {len(found.y)} rows are used, drawn at random; --rows changes the number. Every method would gain "
-        f"from more rows, boosted trees often the most.",
+    note = Message(
+        f"{rows} of {len(found.y)} rows are used, drawn at random; ",
+        Setting("rows"),
+        " changes the number. Every method would gain from more rows, boosted trees often the most.",
     )
+    return found.take(np.sort(kept[:rows]), note)
 
 
 def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
@@ -128,8 +102,9 @@ def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
     shares = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS)
     if shares.sum() > rows:
         raise InputError(
-            f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: "
-            f"--rows must be at least {shares.sum()}."
+            f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: ",
+            Setting("rows"),
+            f" must be at least {shares.sum()}.",
         )
     fair = rows * counts / counts.sum()
     for _ in range(rows - shares.sum()):

@@ -12,7 +12,7 @@ import pandas as pd
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.tables.files.formats import read_file
 from gapkernel.tables.files.spelled_numbers import plain_numbers
-from gapkernel.tables.input_errors import InputError, UnusableColumn, all_of, unknown_column
+from gapkernel.tables.input_errors import InputError, Message, Setting, UnusableColumn, to_leave_out, unknown_column
 
 GAP_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "<NA>", "NULL", "null", "None")
 """Text that means a gap, as in R, pandas, SQL and the older data archives."""
@@ -32,7 +32,7 @@ DATES = (
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read; `options` says the same on the command line.
+    """How a file is to be read.
 
     Attributes
     ----------
@@ -56,21 +56,11 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
-            raise InputError(f"--decimal must be . or , but is '{self.decimal}'.")
+            raise InputError(Setting("decimal"), f" must be . or , but is '{self.decimal}'.")
 
     def keeping(self, name: str) -> Reading:
         """The same, but this column is kept."""
         return replace(self, drop=[dropped for dropped in self.drop if dropped != name])
-
-    @property
-    def options(self) -> list[str]:
-        """The options of the command line that ask for this."""
-        given = [("--drop", name) for name in self.drop]
-        given += [("--category", name) for name in self.categories]
-        given += [("--na", mark) for mark in self.gap_marks]
-        given += [("--decimal", self.decimal)] if self.decimal else []
-        given += [("--encoding", self.encoding)] if self.encoding else []
-        return [word for option in given for word in option]
 
 
 AS_IT_IS = Reading()
@@ -97,7 +87,7 @@ def read_raw(path, reading: Reading = AS_IT_IS) -> pd.DataFrame:
     return pd.DataFrame({name: with_marks_as_gaps(frame[name], reading.gap_marks) for name in frame})
 
 
-def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.DataFrame, list[str]]:
+def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.DataFrame, list[Message]]:
     """The file as a frame of numbers and categories; a column of dates, free text or mixtures is an error.
 
     Parameters
@@ -110,7 +100,7 @@ def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.Da
     Returns
     -------
     frame : DataFrame
-    notes : list of str
+    notes : list of Message
         What a person should know about how the numbers were read.
     """
     raw = read_raw(path, reading)
@@ -119,13 +109,13 @@ def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.Da
             raise unknown_column(name, raw.columns, path)
     frame, notes, unusable = typed_frame(raw, reading, target=target)
     if unusable:
-        raise all_of(unusable)
+        raise to_leave_out(unusable)
     return frame, notes
 
 
 def typed_frame(
     raw: pd.DataFrame, reading: Reading = AS_IT_IS, *, target=None
-) -> tuple[pd.DataFrame, list[str], list[UnusableColumn]]:
+) -> tuple[pd.DataFrame, list[Message], list[UnusableColumn]]:
     """The columns of `read_raw` as numbers or categories, notes on how they were read, and what cannot be used.
 
     A column that cannot be used stays as it is.
@@ -195,13 +185,13 @@ def numbers(values: pd.Series, decimal: str | None = None) -> tuple[pd.Series, s
     return parsed, written
 
 
-def deciphered(values: pd.Series, parsed: pd.Series, written: str) -> list[str]:
-    """A note on numbers that a computer would have written in another way; none on others."""
+def deciphered(values: pd.Series, parsed: pd.Series, written: str, *advice: str | Setting) -> list[Message]:
+    """A note on numbers that a computer would have written in another way, with advice; none on others."""
     first = parsed.first_valid_index()
     if not written or first is None:
         return []
     example = f"'{values[first]}' is read as {parsed[first]:.10g}"
-    return [f"'{values.name}' is written {written}: {example}. If it is text: --category \"{values.name}\"."]
+    return [Message(f"'{values.name}' is written {written}: {example}.", *advice)]
 
 
 def with_marks_as_gaps(values: pd.Series, gap_marks) -> pd.Series:
@@ -219,7 +209,7 @@ def _without_marks(text: str, marks: set[str]) -> str | None:
     return None if text in marks or whole in marks else text
 
 
-def typed(values: pd.Series, reading: Reading = AS_IT_IS, *, is_target=False) -> tuple[pd.Series, list[str]]:
+def typed(values: pd.Series, reading: Reading = AS_IT_IS, *, is_target=False) -> tuple[pd.Series, list[Message]]:
     """A column as numbers where all its values are, else as categories, and notes on how it was read."""
     seen = values.dropna()
     if values.name in reading.categories:
@@ -229,20 +219,23 @@ def typed(values: pd.Series, reading: Reading = AS_IT_IS, *, is_target=False) ->
     parsed, written = numbers(values, reading.decimal)
     known = parsed[seen.index].notna()
     if known.all():
-        return parsed, deciphered(values, parsed, written)
+        text_after_all = " If it is text: ", Setting("categories", [values.name])
+        return parsed, deciphered(values, parsed, written, *text_after_all)
     if is_target:
         return _as_levels(values), []
     name, levels, text = values.name, seen.nunique(), seen[~known]
     if written.endswith("with commas"):
-        advice = "Say which: --decimal , for decimal commas, --decimal . for commas between thousands."
-        raise UnusableColumn(name, f"numbers with commas such as '{text.iloc[0]}', which may mean two things", advice)
+        comma, point = Setting("decimal", ","), Setting("decimal", ".")
+        advice = "Say which: ", comma, " for decimal commas, ", point, " for commas between thousands."
+        raise UnusableColumn(name, f"numbers with commas such as '{text.iloc[0]}', which may mean two things", *advice)
     mostly_numbers = known.mean() > 0.5
     if not mostly_numbers and _are_dates(text):
-        advice = "Turn them into numbers, for example days since a fixed day."
-        raise UnusableColumn(name, f"dates or times such as '{text.iloc[0]}'", advice)
+        instead = "Turn them into numbers, for example days since a fixed day."
+        raise UnusableColumn(name, f"dates or times such as '{text.iloc[0]}'", instead)
     if mostly_numbers and levels > 20:
-        advice = f'If that marks a gap, say so: --na "{text.iloc[0]}".'
-        raise UnusableColumn(name, f"numbers mixed with text such as '{text.iloc[0]}'", advice)
+        mark = Setting("gap_marks", [text.iloc[0]])
+        told = f"numbers mixed with text such as '{text.iloc[0]}'"
+        raise UnusableColumn(name, told, "If that marks a gap, say so: ", mark, ".")
     if levels > MOST_LEVELS or (levels > 10 and levels > len(seen) / 2):
         raise UnusableColumn(name, f"free text or identifiers, {levels} different ones in {len(seen)} rows")
     return _as_levels(values), []

@@ -1,4 +1,4 @@
-"""The data sets come as pandas frames, and pandas is optional."""
+"""Files are read into pandas frames, and pandas is optional."""
 
 
 def pandas_files():
@@ -6,5 +6,5 @@ def pandas_files():
     try:
         from gapkernel.tables import files
     except ImportError as error:
-        raise ImportError("The data sets come as pandas frames: pip install gapkernel[cli].") from error
+        raise ImportError('This needs pandas: pip install "gapkernel[cli]".') from error
     return files
