@@ -23,6 +23,7 @@ from gapkernel.cli.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
 from gapkernel.cli.problem import Problem, Request
 from gapkernel.cli.verdict import Verdict
+from gapkernel.estimators.gap.base import MEMBERS
 from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.experiments import METHODS, Grid
 from gapkernel.experiments.methods import COMPARED, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY, FITTED
@@ -31,7 +32,7 @@ from gapkernel.tables.files import Reading, at_most, labelled
 from gapkernel.tables.input_errors import InputError
 
 PAIR = ("genrbf", "mean_indicator")
-FAST = [name for name in FITTED if name not in ("gap", "fourier")]  # these two fit many members
+FAST = [name for name in FITTED if name not in ("gap", "fourier")]  # these two take seconds
 NASTY = '<b>&"x"'
 
 
@@ -329,19 +330,31 @@ def odd_file(folder):
     """A file that needs every reading option: codes, a mark, a column to leave out, decimal commas."""
     table = frame().assign(code=[f"0{k % 3}" for k in range(70)], id=range(70))
     table["kind"] = table["kind"].astype(object).where(np.arange(70) % 5 > 0, "none")
+    table["a"] = table["a"].astype(object).where(table["a"].notna(), "none")  # a mark among numbers
     table["grade"] = np.where(table["class"] == "high", 1, 2)
-    table["b c"] = [f"{k % 7},{k % 10}" for k in range(70)]
+    table["b c"] = [f"{k % 7},{k % 10}25" for k in range(70)]  # which may mean two things
     table.drop(columns=["third", "class", "value"]).to_csv(folder / "odd file.csv", index=False, sep=";")
     table.drop(columns=["third", "class", "grade"]).to_csv(folder / "odd numbers.csv", index=False, sep=";")
     return folder
 
 
 @pytest.mark.filterwarnings("ignore:.*(n_components|Early stopping)")
-@pytest.mark.parametrize("method", FAST)
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_both_snippets_give_the_compared_predictions(method, task, odd_file, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("method", "members"),
+    [
+        *((name, None) for name in FITTED if name != "gap"),
+        ("gap", ("genrbf", "rbf")),
+        pytest.param("gap", None, marks=pytest.mark.slow),  # all its members
+    ],
+)
+def test_both_snippets_give_the_compared_predictions(method, members, task, odd_file, tmp_path, monkeypatch, capsys):
     """What is printed is pasted, for every method on a mixed table with every option."""
     monkeypatch.chdir(tmp_path)
+    if members:
+        monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {name: MEMBERS[name] for name in members})
+        for chooses in ("GapClassifier", "GapRegressor"):
+            monkeypatch.setattr(f"gapkernel.{chooses}._trees", {})
     name, target = {"classification": ("odd file.csv", "grade"), "regression": ("odd numbers.csv", "value")}[task]
     reading = Reading(["id"], ["code"], ["none"], ",")
     request = Request(odd_file / name, target, task, 60, reading)
