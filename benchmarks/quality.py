@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 sys.path.insert(0, str(Path(__file__).parent))
+from datasets import load
 from measure import RESULTS, report
 
 import gapkernel as gk
@@ -58,7 +59,7 @@ def table(name):
     if name == "diabetes":
         X, y = load_diabetes(return_X_y=True, as_frame=True)
         return X, y.to_numpy()
-    X, y = gk.datasets.load(name)
+    X, y = load(name)
     if name in NUMBERS:
         kept = ~np.isnan(np.asarray(y, dtype=float))
     else:
