@@ -120,12 +120,15 @@ def test_logarithms_equal_fifty_digits(gamma, rate, n_patterns):
             assert_allclose(generalised[i, j], np.exp(exact - (norm[i] + norm[j]) / 2), rtol=0, atol=1e-11)
 
 
+SORT_PAIRS = njit(sort_pairs)
+
+
 def count_forms(rows):
     """How many pairs of scattered rows take the intersection form, and how many the union form."""
     one_side, _, crowded = lay_out(rows, 1.0, 0.0)
     n = len(rows) - crowded
     pairs, size = np.empty((n * n, 2), np.int64), np.empty(n * n, np.int64)
-    n_intersection, n_all = njit(sort_pairs)(
+    n_intersection, n_all = SORT_PAIRS(
         one_side, one_side, crowded, len(rows), crowded, len(rows), False, False, pairs, size
     )
     return n_intersection, n_all - n_intersection

@@ -303,13 +303,19 @@ def test_a_sample_without_any_weight_is_refused(monkeypatch):
 SMALL = [clone(m).set_params(gammas=[0.1], cv=2) if hasattr(m, "cv") else m for m in MACHINES]
 
 
+@parametrize_with_checks([gk.KernelRidge(conformal=True)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     SMALL,
     expected_failed_checks=lambda machine: (
         {"check_sample_weight_equivalence_on_dense_data": LIBSVM} if isinstance(machine, gk.SVR) else {}
     ),
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks_of_near_twins(estimator, check):
     check(estimator)
 
 

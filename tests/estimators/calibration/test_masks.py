@@ -189,8 +189,9 @@ def test_estimators_that_choose_keep_the_members_of_each_fold(machine, tmp_path)
     assert_array_equal(getattr(again, ask.__name__)(frame[100:]), answers)
     by_count = clone(machine).fit(frame[:100], y[:100])
     assert_array_equal(by_count.predict(frame[100:]), model.predict(frame[100:]))
+    plain = clone(machine).set_params(conformal=False, members=["trees, small"]).fit(frame[:100], y[:100])
     with pytest.raises(ValueError, match="was fitted without"):
-        getattr(clone(machine).set_params(conformal=False).fit(frame[:100], y[:100]), ask.__name__)(frame)
+        getattr(plain, ask.__name__)(frame)
 
 
 # --- coverage -------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from gapkernel.estimators.gap import base, members
 from gapkernel.tables import read_table
 
 
-def test_many_rows_change_to_random_features():
+def test_many_rows_change_to_random_features(monkeypatch):
+    monkeypatch.setattr(members, "N_FEATURES", 64)
     X, y = mixed_classes(n=300)
     model = gk.GapClassifier(n_exact=200, random_state=0).fit(X, y)
     assert {row.member for row in model.members_} >= {"fourier", "trees"}

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, over the imputer, the pooled predictors and naive Bayes."""
 
+import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,10 +18,14 @@ ESTIMATORS = [
     gk.ChainedEquations(n_imputations=2, n_sweeps=2),
     gk.ChainedEquations(n_imputations=2, n_sweeps=2, numeric="pmm"),
     CategoricalNaiveBayes(),
-    *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("stack", "average", "vote")),
+    gk.MultipleImputationClassifier(LogisticRegression(), chains()),
     gk.MultipleImputationClassifier(SVC(), chains(), pooling="kernel"),
-    *(gk.MultipleImputationRegressor(Ridge(), chains(), pooling=p) for p in ("stack", "average")),
+    gk.MultipleImputationRegressor(Ridge(), chains()),
     gk.MultipleImputationRegressor(gk.KernelRidge(gamma=0.1), chains(), pooling="kernel"),
+]
+NEAR_TWINS = [
+    *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("average", "vote")),
+    gk.MultipleImputationRegressor(Ridge(), chains(), pooling="average"),
 ]
 
 
@@ -32,4 +37,10 @@ def exemptions(estimator):
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=exemptions)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(NEAR_TWINS)
+def test_scikit_learn_checks_of_near_twins(estimator, check):
     check(estimator)
