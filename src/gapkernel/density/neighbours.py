@@ -63,7 +63,13 @@ class Neighbours(Density):
     random_state: Any = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {"donors_": "float n d", "_weight": "float n", "_seen": "bool n d", "_standard": Standard}
+    _held: ClassVar[dict] = {
+        "donors_": "float n d",
+        "_weight": "float n",
+        "_seen": "bool n d",
+        "_standard": Standard,
+        "_seed": int,
+    }
     _parameter_constraints: ClassVar[dict] = {
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"sobol", "random"})],

@@ -157,7 +157,12 @@ class KernelMachine(KernelEstimator, ABC):
     """
 
     _target: ClassVar[str | None] = None
-    _held: ClassVar[dict] = {"rows_": (Rows, "n d"), "_weights": "float n o", "_intercept": "float o"}
+    _held: ClassVar[dict] = {
+        "rows_": (Rows, "n d"),
+        "_weights": "float n o",
+        "_intercept": "float o",
+        "training_summary_": TrainingSummary,
+    }
     _remembered: tuple[Any, np.ndarray] | None = None
     """A table and its decision values, which a search has computed with those of other candidates."""
 

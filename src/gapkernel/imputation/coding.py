@@ -56,6 +56,11 @@ class CodedColumn(Restored):
         if len(self.centre) != _n_places(self.kind, self.levels):
             raise ValueError("The places do not go with the levels.")
 
+    @property
+    def n_levels(self) -> int:
+        """How many levels a gap may be filled with; 0 for numbers."""
+        return len(self.levels) if self.kind in DISCRETE else 0
+
     @classmethod
     def learn(cls, values: np.ndarray, declared: str, location: float, scale: float, live: bool) -> CodedColumn:
         """The coding of a column; ``declared`` is its kind if it varies (is ``live``)."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.imputation.chained_equations import ChainedEquations
 from gapkernel.tables import Table, names_of
 
 
-class Imputations:
+class Imputations(Restored):
     """Fitted imputations that can be repeated on new rows.
 
     `ChainedEquations` gives its own number of completions. Any other imputer is fitted ``n_imputations`` times with
@@ -26,6 +28,8 @@ class Imputations:
     random_state : int, RandomState or None
         Seed of an imputer that has none.
     """
+
+    _held: ClassVar[dict] = {"_chained": bool, "_imputers": [BaseEstimator]}
 
     def __init__(self, imputer, n_imputations: int, random_state):
         self._chained = isinstance(imputer, ChainedEquations)

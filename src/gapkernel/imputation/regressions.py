@@ -10,43 +10,68 @@ keeps the models finite where classes are separated, columns dependent, or rows 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, ndtri, softmax
 
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
+from gapkernel.compute.runtime.restored import Restored
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
 _FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
+class Regression(Restored, ABC):
+    """A column given the others, with parameters that were drawn."""
+
+    @abstractmethod
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        """Whether it takes a design of so many places and chooses among so many levels, 0 for numbers."""
+
+    @abstractmethod
+    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+        """Values of the column, or the numbers of levels, for each row of a design."""
+
+
 @dataclass(frozen=True)
-class Constant:
+class Constant(Regression):
     """A column that holds one value."""
 
     value: float
+
+    _held: ClassVar[dict] = {"value": float}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        return n_levels == 0
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
         return np.full(design.shape[1], self.value)
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Regression):
     """A normal law around a linear predictor."""
 
     beta: np.ndarray
     deviation: float
 
+    _held: ClassVar[dict] = {"beta": "float p", "deviation": float}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        return n_levels == 0 and len(self.beta) == n_places
+
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        mean = _scores(design, self.beta[None])[0]
+        mean = scores(design, self.beta[None])[0]
         return mean if uniform is None else mean + self.deviation * ndtri(uniform)
 
 
 @dataclass(frozen=True)
-class MeanMatching:
+class MeanMatching(Regression):
     """The value of an observed row whose prediction is among the nearest.
 
     Observed rows are predicted at the posterior mode and rows with a gap at a posterior draw (type 1 matching).
@@ -58,8 +83,14 @@ class MeanMatching:
     values: np.ndarray
     n_donors: int
 
+    _held: ClassVar[dict] = {"beta": "float p", "predictions": "float n", "values": "float n", "n_donors": int}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        sought = len(self.values) > 0 and self.n_donors > 0 and bool(np.all(np.diff(self.predictions) >= 0))
+        return n_levels == 0 and len(self.beta) == n_places and sought
+
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        target = _scores(design, self.beta[None])[0]
+        target = scores(design, self.beta[None])[0]
         first, end = self._donors(target)
         if uniform is None:
             total = np.concatenate([[0.0], np.cumsum(self.values)])
@@ -82,28 +113,38 @@ class MeanMatching:
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Regression):
     """Level 1 with the logistic probability, else level 0."""
 
     beta: np.ndarray
 
+    _held: ClassVar[dict] = {"beta": "float p"}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        return n_levels == 2 and len(self.beta) == n_places
+
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        eta = _scores(design, self.beta[None])[0]
+        eta = scores(design, self.beta[None])[0]
         return (eta > 0).astype(float) if uniform is None else (uniform < expit(eta)).astype(float)
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(Regression):
     """One level of several; level 0 has score 0, each other level its own coefficients."""
 
     beta: np.ndarray
 
+    _held: ClassVar[dict] = {"beta": "float l p"}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        return self.beta.shape == (n_levels - 1, n_places)
+
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return _pick(_probabilities(_scores(design, self.beta)), uniform)
+        return _pick(_probabilities(scores(design, self.beta)), uniform)
 
 
 @dataclass(frozen=True)
-class Sequential:
+class Sequential(Regression):
     """Ordered levels climbed step by step: past level k, given that it was reached, with logistic probability.
 
     The continuation ratio model: common slopes and one intercept for each step.
@@ -112,18 +153,16 @@ class Sequential:
     steps: np.ndarray
     slopes: np.ndarray
 
+    _held: ClassVar[dict] = {"steps": "float l", "slopes": "float p"}
+
+    def goes_with(self, n_places: int, n_levels: int) -> bool:
+        return (len(self.steps), len(self.slopes)) == (n_levels - 1, n_places - 1)
+
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        passed = expit(_scores(design[1:], self.slopes[None]) + self.steps[:, None])
+        passed = expit(scores(design[1:], self.slopes[None]) + self.steps[:, None])
         certain = np.ones((1, design.shape[1]))
         reached = np.cumprod(np.vstack([certain, passed]), axis=0)
         return _pick(reached * np.vstack([1.0 - passed, certain]), uniform)
-
-
-def _scores(design: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The linear predictors; coefficients from a file may not go with the design, and the loop checks no bounds."""
-    if beta.shape[1:] != design.shape[:1]:
-        raise ValueError("The coefficients do not go with the columns.")
-    return scores(design, beta)
 
 
 def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:

@@ -64,6 +64,18 @@ class Plan(Restored):
         n_places = 1 + sum(len(column.centre) for column in self.coding.columns)
         if any(np.any((places < 0) | (places >= n_places)) for places in self.places):
             raise ValueError("The plan names columns that do not exist.")
+        for column, codes in zip(self.coding.columns, self.observed, strict=True):
+            if column.n_levels and not np.isin(codes, np.arange(column.n_levels)).all():
+                raise ValueError("The plan names levels that do not exist.")
+
+    def check(self, chain: Chain) -> None:
+        """Refuse a chain from a file whose models are not those of the columns."""
+        columns = self.coding.columns
+        if len(chain.models) != len(columns):
+            raise ValueError("A chain does not go with the columns.")
+        for model, places, column in zip(chain.models, self.places, columns, strict=True):
+            if not model.goes_with(len(places), column.n_levels):
+                raise ValueError("A regression does not go with its column.")
 
 
 @dataclass(frozen=True)
@@ -73,18 +85,23 @@ class Chain(Restored):
     Attributes
     ----------
     number : int
-    models : list
+    models : list of Regression
         The model of each column, as drawn in the last sweep.
     means, variances : ndarray of shape (n_sweeps, n_columns)
         Of the imputed values after each sweep, NaN for a column without gaps.
     """
 
     number: int
-    models: list
+    models: list[regressions.Regression]
     means: np.ndarray
     variances: np.ndarray
 
-    _held: ClassVar[dict] = {"number": int, "models": list, "means": "nan s d", "variances": "nan s d"}
+    _held: ClassVar[dict] = {
+        "number": int,
+        "models": [regressions.Regression],
+        "means": "nan s d",
+        "variances": "nan s d",
+    }
 
 
 def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:

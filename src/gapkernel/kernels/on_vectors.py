@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.width import scale_gamma
@@ -18,7 +19,7 @@ from gapkernel.rows import GaussianRows, Moments, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class CompleteKernel:
+class CompleteKernel(Restored):
     """A kernel as a function of two arrays of complete rows.
 
     Attributes
@@ -30,6 +31,8 @@ class CompleteKernel:
 
     source: object
     parameters: dict = field(default_factory=dict)
+
+    _held: ClassVar[dict] = {"source": str | Callable | Kernel, "parameters": dict}
 
     def __call__(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """k(x, y) for all pairs, in the precision of ``left`` where the kernel can."""

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -25,6 +26,9 @@ DEEPEST = 200
 """Brackets inside one another; the Gap estimators need some 40."""
 
 DESCRIPTION = "schema.json"
+LOADERS = ("ObjectNode", "TupleNode", "TypeNode")
+"""How `save` describes objects of this package: an object is restored with checks, and never by calling its class."""
+
 SEAL = b"gapkernel sha256 "
 
 
@@ -84,7 +88,12 @@ def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
     text = archive.read(DESCRIPTION).decode()
     if _depth(text) > DEEPEST:
         raise DamagedFileError(f"{path} is refused: its objects are nested more than {DEEPEST} deep.")
-    named = _named(json.loads(text))
+    nodes = list(_nodes(json.loads(text)))
+    for node in nodes:
+        ours = str(node.get("__module__")).partition(".")[0] == "gapkernel"
+        if ours and node.get("__loader__") not in LOADERS:
+            raise DamagedFileError(f"{path} is refused: it makes a {node.get('__class__')} without a check.")
+    named = [node["file"] for node in nodes if isinstance(node.get("file"), str)]
     if sum(members[name] for name in named) > max_bytes:  # a member can be named, and so unpacked, many times
         raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")
     return set(named)
@@ -119,17 +128,16 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _named(described: Any) -> list[str]:
-    """The members that the nodes of a description name, as often as they name them."""
-    found, waiting = [], [described]
+def _nodes(described: Any) -> Iterator[dict]:
+    """The nodes of a description."""
+    waiting = [described]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
-            found += [node["file"]] if isinstance(node.get("file"), str) else []
+            yield node
             waiting += node.values()
         elif isinstance(node, list):
             waiting += node
-    return found
 
 
 def _checksum(archive: ZipFile) -> bytes:

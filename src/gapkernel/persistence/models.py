@@ -9,16 +9,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
-from contextlib import suppress
 from numbers import Integral
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
 from gapkernel.persistence.foreign import check_foreign
+from gapkernel.tables.part_by_part import ROW_VERBS
+from gapkernel.tables.takes_gaps import TakesGaps
 
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
@@ -40,7 +42,10 @@ HARMLESS_TYPES = frozenset(
 """Types of other packages that a model may hold too: skops does not trust them unasked, but they hold only numbers."""
 
 
-VERBS = ("predict", "predict_proba", "decision_function", "transform", "condition")
+VERBS = (*ROW_VERBS, "condition")
+PROMISES = ("predict_interval", "predict_set")
+"""Verbs that a model may refuse whatever the row, because it was fitted without them."""
+
 MOST_COLUMNS = 1_000_000
 
 
@@ -120,20 +125,33 @@ def load(path, *, max_bytes: int = MOST_BYTES) -> Any:
 
 
 def _try_out(model) -> None:
-    """Ask a model about a row of gaps: parts that do not go together show here, and not in somebody's program."""
+    """Ask a model about two rows: parts that do not go together show here, and not in somebody's program."""
     if isinstance(model, dict | list | tuple):
         for part in model.values() if isinstance(model, dict) else model:
             _try_out(part)
+    model = getattr(model, "estimator_", model)  # of a model for tables
     n_columns = getattr(model, "n_features_in_", None)
     if not isinstance(n_columns, Integral) or not 0 < int(n_columns) <= MOST_COLUMNS:
         return
-    row = np.full((1, int(n_columns)), np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for verb in VERBS:
             if hasattr(model, verb):
-                with suppress(ValueError):  # not every model of scikit-learn takes gaps
-                    getattr(model, verb)(row)
+                _try_verb(model, verb, int(n_columns))
+
+
+def _try_verb(model, verb: str, n_columns: int) -> None:
+    """Ask about a row of gaps and a row of zeros: some models take no gaps, and some no zeros, but ours one of them."""
+    refused = []
+    for cell in (np.nan, 0.0):
+        try:
+            getattr(model, verb)(np.full((1, n_columns), cell))
+        except NotFittedError:  # such as a search that was not to be fitted again
+            return
+        except ValueError as error:
+            refused.append(error)
+    if len(refused) == 2 and isinstance(model, TakesGaps) and verb not in PROMISES:
+        raise refused[0]
 
 
 _RULE = "Only types of scikit-learn and of gapkernel's own models are allowed in a file."

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
@@ -38,6 +39,13 @@ class Posterior(Solution):
 
     factor: np.ndarray
     log_likelihood: float
+
+    _held: ClassVar[dict] = {"factor": "float n n", "log_likelihood": float}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if not np.all(self.factor.diagonal() > 0):
+            raise ValueError("The factor of a covariance is singular.")
 
     @property
     def coefficients(self) -> np.ndarray:

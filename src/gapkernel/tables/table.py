@@ -109,7 +109,7 @@ class Tilt(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Restored):
     """A checked table.
 
     Attributes
@@ -125,6 +125,16 @@ class Table:
     values: np.ndarray
     schema: Schema
     tilt: Tilt | None = None
+
+    _held: ClassVar[dict] = {"values": "nan n d", "schema": Schema, "tilt": Tilt | None}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if self.shape[1] != len(self.schema.levels):
+            raise ValueError("The columns do not go with the schema.")
+        for values, levels in zip(self.values.T, self.schema.levels, strict=True):
+            if levels is not None and not np.isin(values[~np.isnan(values)], np.arange(len(levels))).all():
+                raise ValueError("A category has codes without a level.")
 
     def __len__(self) -> int:
         return len(self.values)

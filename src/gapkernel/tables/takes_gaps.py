@@ -42,7 +42,8 @@ class TakesGaps(Restored):
     def _check_held(self) -> None:
         super()._check_held()
         classes = self.__dict__.get("classes_", np.zeros(2))
-        if type(classes) not in ARRAYS or classes.ndim != 1 or len(classes) < 2:
+        whole = type(classes) in ARRAYS and classes.ndim == 1 and len(classes) > 1
+        if not whole or (classes.dtype.kind == "f" and not np.isfinite(classes).all()):
             raise ValueError("classes_ is not a list of classes.")
         if not isinstance(self.__dict__.get("n_features_in_", 0), Integral):
             raise ValueError("n_features_in_ is not a number.")

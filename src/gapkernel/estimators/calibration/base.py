@@ -80,6 +80,9 @@ class Calibration(ABC):
         Infinite where too few rows were left out.
         """
 
+    n_asked: int = 0
+    """The number of left-out rows that it asks the estimator about again; 0 if it asks about none."""
+
 
 class Conformal(AnswersInParts):
     """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
@@ -123,6 +126,18 @@ class Conformal(AnswersInParts):
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         """The scores of the left-out rows at ``places`` with the cells of ``table``, which may be fewer than at fit."""
         raise NotImplementedError
+
+
+def check_asked(calibration: Calibration | None, n_rows: int) -> None:
+    """Refuse a calibration from a file that asks about other rows than the ``n_rows`` that were left out."""
+    if calibration is not None and calibration.n_asked not in (0, n_rows):
+        raise ValueError("The calibration does not go with the rows that were left out.")
+
+
+def check_scores(scores: np.ndarray, n_rows: int) -> None:
+    """Refuse scores from a file that do not go with the rows; a score may be infinite."""
+    if len(scores) != n_rows or not n_rows or scores.dtype != np.float64 or np.isnan(scores).any():
+        raise ValueError("The scores do not go with the rows.")
 
 
 def conformal_quantile(scores: np.ndarray, coverage: float) -> np.ndarray:

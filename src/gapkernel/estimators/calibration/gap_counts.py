@@ -8,7 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from gapkernel.compute.runtime.restored import Restored
-from gapkernel.estimators.calibration.base import Calibration, LeftOutScores, Limits, conformal_quantile, enough_rows
+from gapkernel.estimators.calibration.base import (
+    Calibration,
+    LeftOutScores,
+    Limits,
+    check_scores,
+    conformal_quantile,
+    enough_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +36,7 @@ class GapCountCalibration(Restored, Calibration):
 
     def _check_held(self) -> None:
         super()._check_held()
-        if self.scores.shape[:1] != self.gap_counts.shape or self.scores.dtype != np.float64:
-            raise ValueError("The scores do not go with the rows.")
+        check_scores(self.scores, len(self.gap_counts))
 
     def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores | None = None) -> Limits:
         return Limits.by_one_rule("count", self.half_widths(missing, coverage))

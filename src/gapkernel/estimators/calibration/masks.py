@@ -28,6 +28,7 @@ from gapkernel.estimators.calibration.base import (
     Calibration,
     LeftOutScores,
     Limits,
+    check_scores,
     conformal_quantile,
     enough_rows,
     rank_of,
@@ -61,9 +62,14 @@ class MaskCalibration(Restored, Calibration):
 
     def _check_held(self) -> None:
         super()._check_held()
-        shapes = self.table.values.shape, (len(self.scores), self.missing.shape[1])
-        if any(shape != self.missing.shape for shape in shapes) or self.scores.dtype != np.float64:
-            raise ValueError("The scores do not go with the rows.")
+        check_scores(self.scores, len(self.missing))
+        if self.table.shape != self.missing.shape:
+            raise ValueError("The masks do not go with the rows.")
+
+    @property
+    def n_asked(self) -> int:  # type: ignore[override]
+        """All of them."""
+        return len(self.missing)
 
     @property
     def by_count(self) -> GapCountCalibration:

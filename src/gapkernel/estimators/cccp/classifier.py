@@ -215,6 +215,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         "completions_": AtomicDensity,
         "schema_": Schema,
         "classes_": "any c",
+        "training_summary_": TrainingSummary,
     }
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],

@@ -82,6 +82,10 @@ class Preparation(Restored):
         whole = len(self.values) == len(self.schema.levels) == len(self.used)
         if not whole or not np.isin(self.used, np.arange(len(self.columns))).all():
             raise ValueError("The columns do not go with one another.")
+        for places, levels in zip(self.values, self.schema.levels, strict=True):
+            known = set() if places is None else set(places.values())
+            if (places is None) != (levels is None) or known - set(range(len(levels or ()))):
+                raise ValueError("A column has values without a level.")
 
     def __call__(self, table: Table) -> Table:
         """Prepare rows; a value that is no level is a gap."""

@@ -34,6 +34,11 @@ class LeftOutMembers(Restored):
 
     _held: ClassVar[dict] = {"y": "any n", "split": "int n", "members": [[FittedMember]]}
 
+    def _check_held(self) -> None:
+        super()._check_held()
+        if not np.isin(self.split, np.arange(len(self.members))).all():
+            raise ValueError("Rows were left out by splits that do not exist.")
+
     def answers(self, places: np.ndarray, table: Table, weights: np.ndarray) -> np.ndarray:
         """The combined answers to prepared rows by the members that have not learned from the row at each place."""
         parts, order = [], []

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, all_scores, weighted
 from gapkernel.estimators.ridge import KernelRidge
@@ -190,7 +191,7 @@ class EstimatorMember(Member):
         return Tried(self.name, {}, raw, "plain", method, fit)
 
 
-class OnCodes(BaseEstimator):
+class OnCodes(Restored, BaseEstimator):
     """An estimator on standardised numbers and one-hot codes; a column without a value at fit is a column of zeros.
 
     Parameters
@@ -199,6 +200,8 @@ class OnCodes(BaseEstimator):
     labels : ndarray, default=None
         The classes, which the estimator is given in place of their places; None for numbers.
     """
+
+    _held: ClassVar[dict] = {"empty_": "bool c", "model_": BaseEstimator}
 
     def __init__(self, estimator, labels=None):
         self.estimator = estimator

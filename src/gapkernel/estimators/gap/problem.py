@@ -197,6 +197,13 @@ class FittedMember(Restored):
         "n_classes": int,
     }
 
+    def _check_held(self) -> None:
+        super()._check_held()
+        if self.n_classes != (0 if self.to_probabilities is None else len(self.to_probabilities.intercept)):
+            raise ValueError("The probabilities of a member do not go with the classes.")
+        if self.method not in ("predict", "decision_function", "predict_proba"):
+            raise ValueError(f"A member answers by {self.method!r}.")
+
     @property
     def has_laws(self) -> bool:
         """Whether it has laws for gaps at all: trees do not."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
@@ -24,8 +25,26 @@ from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
-from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.takes_gaps import TakesGaps
+
+
+@dataclass(frozen=True, eq=False)
+class SupportRows(Restored):
+    """The rows that a direction w = sum_j weights_j phi(row_j) is made of.
+
+    Attributes
+    ----------
+    values, seen : ndarray of shape (n, n_columns)
+        0 in the gaps, and 1 elsewhere.
+    weights : ndarray of shape (n,)
+    """
+
+    values: np.ndarray
+    seen: np.ndarray
+    weights: np.ndarray
+
+    _held: ClassVar[dict] = {"values": "float n d", "seen": "float n d", "weights": "float n"}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -142,6 +161,13 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool | int = False
 
+    _held: ClassVar[dict] = {
+        "_kernel": ObservedColumnsKernel,
+        "_column_scales": "float d",
+        "_fits": [SupportRows],
+        "intercept_": "float o",
+        "schema_": Schema,
+    }
     _parameter_constraints: ClassVar[dict] = {
         "C": [POSITIVE],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
@@ -156,6 +182,12 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
         "indicator": ["boolean"],
     }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        shapes = {fit.values.shape[1:] for fit in self.__dict__.get("_fits", ())}
+        if shapes and (shapes != {self._column_scales.shape} or len(self._fits) != len(self.intercept_)):
+            raise ValueError("The directions do not go with the columns.")
 
     def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:
         """Find the weights of the columns.
@@ -190,7 +222,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         else:
             kernel, column_scales, found = self._alternate(values, seen, targets, weight, columns)
         self._kernel, self._column_scales = kernel, column_scales
-        self._fits = [(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
+        self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
         self.classes_, self.schema_ = classes, table.schema
         places = np.flatnonzero(used)
         self.support_ = [places[solution.kept] for solution, *_ in found]
@@ -198,7 +230,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         self.scales_ = np.array([solution.scales for solution, *_ in found])
         self.n_iter_ = np.array([solution.n_iter for solution, *_ in found])
         if self.kernel == "linear":
-            self.coef_ = np.array([weights @ rows for rows, _, weights in self._fits]) * column_scales
+            self.coef_ = np.array([fit.weights @ fit.values for fit in self._fits]) * column_scales
         return self
 
     def _values(self, X) -> np.ndarray:
@@ -209,7 +241,8 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         values = values * self._column_scales
         patterns = Patterns.of(seen == 0)
         out = np.empty((len(table), len(self.intercept_)))
-        for k, (rows, rows_seen, weights) in enumerate(self._fits):
+        for k, fit in enumerate(self._fits):
+            rows, rows_seen, weights = fit.values, fit.seen, fit.weights
             scores, scales = self._kernel.cross(values, seen, rows, rows_seen) @ weights, np.ones(len(table))
             if self.method != "average":
                 floor = self.floor if self.method == "alternating" else 0.0

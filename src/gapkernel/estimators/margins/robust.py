@@ -220,8 +220,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
-            own = solution.weights[: laws.rows.n_features]  # private coordinates belong to training rows
-            self.coef_ = _root(laws.kernel) * own.T
+            self.coef_ = self._primal()
         else:
             self.dual_coef_ = solution.weights.T
         self.slack_, self.margin_norm_, self.objective_ = solution.slack, solution.norm, solution.objective
@@ -253,18 +252,24 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         certain = GaussianRows.certain(rows.means)
         return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
-    _held: ClassVar[dict] = {"_weights": "float w o", "form_": str}  # in the primal form, one weight for each column
+    # in the primal form, one weight for each column
+    _held: ClassVar[dict] = {"_weights": "float w o", "intercept_": "float o", "form_": str}
 
     def _check_held(self) -> None:
         super()._check_held()
-        if self.__dict__.get("form_") == "kernel" and len(self._weights) != len(self.rows_):
+        form, held = self.__dict__.get("form_"), len(self.__dict__.get("_weights", ()))
+        if (form == "kernel" and held != len(self.rows_)) or (form == "primal" and held < self.rows_.n_features):
             raise ValueError("The coefficients do not go with the rows.")
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")
         if self.form_ == "kernel":
             return super()._values(X)
-        return self._laws(X).means @ self.coef_.T + self.intercept_
+        return self._laws(X).means @ self._primal().T + self._intercept
+
+    def _primal(self) -> np.ndarray:
+        """The weight of each column, (n_outputs, n_features); private coordinates belong to training rows."""
+        return _root(self.kernel_) * self._weights[: self.rows_.n_features].T
 
     def _room(self, n: int) -> np.ndarray:
         """tau for each row, from ``tau`` or ``kappa``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn import kernel_ridge, svm
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 
 from gapkernel.compute.runtime.config import check_fits
+from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
@@ -20,7 +22,7 @@ _NAMES = {"genrbf": "rbf", "rbf": "rbf", "linear": "linear"}
 
 
 @dataclass(frozen=True)
-class MeanGram:
+class MeanGram(Restored):
     """A mean of kernels, one for each completion.
 
     A mean of positive semi-definite matrices is one too, and a new row joins it completion by completion, so
@@ -38,6 +40,8 @@ class MeanGram:
     estimator: BaseEstimator
     kernel: CompleteKernel
     completed: np.ndarray
+
+    _held: ClassVar[dict] = {"estimator": BaseEstimator, "kernel": CompleteKernel, "completed": "float m n d"}
 
     @classmethod
     def of(cls, estimator, completed: np.ndarray) -> MeanGram:

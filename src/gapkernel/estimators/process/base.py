@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelMachine, Laws
+from gapkernel.estimators.calibration import Calibration, check_asked
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
 from gapkernel.rows import Rows
@@ -54,16 +55,22 @@ class GaussianProcess(KernelMachine):
     n_restarts_optimizer: int = 0
     n_landmarks: int | str | None = "auto"
     random_state: Any = None
+    calibration_: Calibration | None = field(init=False)
 
     noise_level: float = field(default=0.0, init=False)
     noise_level_bounds: Any = field(default="fixed", init=False)
 
     _learns_widths = True
+    _held: ClassVar[dict] = {"_gap_columns": "bool m?", "calibration_": Calibration | None}
     _parameter_constraints: ClassVar[dict] = {
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
         "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
     }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        check_asked(self.__dict__.get("calibration_"), len(self.__dict__.get("rows_", ())))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

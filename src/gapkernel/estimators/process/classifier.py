@@ -147,11 +147,18 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     conformal: bool | str = False
 
     _target = "classes"
+    _held: ClassVar[dict] = {"processes_": [FittedProcess], "classes_": "any c", "_places": "index<c n"}
     _parameter_constraints: ClassVar[dict] = {
         "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
     }
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        n_classes = len(self.__dict__.get("classes_", ()))
+        if n_classes and len(self.processes_) != (n_classes if n_classes > 2 else 1):
+            raise ValueError("The processes do not go with the classes.")
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.
@@ -281,7 +288,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
             by_mask = MaskCalibration(training.table, training.table.missing, scores)
             calibration = by_mask if self.conformal == "mask" else by_mask.by_count
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
-        solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.zeros(len(processes)))
+        offsets = [process.evidence.prior_mean for process in processes]
+        solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.array(offsets))
         self._keep(training, Laws(laws.density, processes[0].kernel, rows), solution)
         self.processes_, self.calibration_, self._gap_columns = processes, calibration, gap_columns
         self._places = training.y

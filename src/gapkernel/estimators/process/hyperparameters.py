@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+from gapkernel.compute.runtime.restored import Restored
 
 SHRINKAGE = 0.5
 """Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
 
 
-class Hyperparameters(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Hyperparameters(Restored):
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
 
     Attributes
@@ -30,6 +34,13 @@ class Hyperparameters(NamedTuple):
     bounds: np.ndarray
     free: np.ndarray
     shrinks: bool = False
+
+    _held: ClassVar[dict] = {"logarithms": "any p", "bounds": "any p 2", "free": "bool p", "shrinks": bool}
+
+    def _check_held(self) -> None:
+        super()._check_held()
+        if len(self.logarithms) < 3 or not np.isfinite(np.exp(self.logarithms)).all():  # a noise of 0 has -inf
+            raise ValueError("The hyperparameters are not numbers.")
 
     @property
     def constant(self) -> float:
@@ -58,17 +69,17 @@ class Hyperparameters(NamedTuple):
             raise ValueError(f"theta must have {len(self.theta)} entries, got shape {theta.shape}.")
         logarithms = self.logarithms.copy()
         logarithms[self.free] = theta
-        return self._replace(logarithms=logarithms)
+        return replace(self, logarithms=logarithms)
 
     def shrunk(self) -> Hyperparameters:
         """The same with a prior that draws the length scales to a common one."""
-        return self._replace(shrinks=True)
+        return replace(self, shrinks=True)
 
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
         constant, scale, noise = common.logarithms
         logarithms = np.concatenate([[constant], np.full(len(self.length_scale), scale), [noise]])
-        return self._replace(logarithms=np.where(self.free, logarithms, self.logarithms))
+        return replace(self, logarithms=np.where(self.free, logarithms, self.logarithms))
 
     def log_prior(self) -> tuple[float, np.ndarray]:
         """Log density of the prior, but for a constant, and its gradient in ``theta``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -90,6 +90,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """
 
     nu: float = 0.5
+
+    _held: ClassVar[dict] = {"offset_": "float o"}
 
     def score_samples(self, X) -> np.ndarray:
         """How ordinary each row is; higher is more ordinary.
