@@ -51,6 +51,7 @@ MODELS = [
     (CalibratedClassifierCV(gk.SVC(), ensemble=False, cv=2), FRAME, CLASSES),
     (TransformedTargetRegressor(gk.SVR(kernel="ehk"), transformer=StandardScaler()), FRAME, NUMBERS),
     (make_pipeline(StandardScaler(), gk.SVC(kernel="rbf")), X, CLASSES),
+    (gk.TableModel(gk.SVC()), FRAME, CLASSES),
     (gk.GaussianProcessRegressor(optimizer=None), X, NUMBERS),  # these targets have no noise to find
     (gk.GapClassifier(random_state=0), FRAME, CLASSES),
     (gk.GapRegressor(random_state=0), FRAME, NUMBERS),

@@ -21,7 +21,6 @@ from gapkernel.density import (
     Neighbours,
 )
 from gapkernel.estimators import CategoricalNaiveBayes
-from gapkernel.estimators.table_model import TableModel
 from gapkernel.imputation.baselines import GapFiller
 from gapkernel.imputation.empty_columns import WithoutEmptyColumns
 from gapkernel.imputation.one_hot import OneHotWithGaps
@@ -50,6 +49,7 @@ SMALL = {
     gk.MultipleImputationClassifier: {"estimator": LogisticRegression(), "n_imputations": 2, "random_state": 0},
     gk.MultipleImputationRegressor: {"estimator": Ridge(), "n_imputations": 2, "random_state": 0},
     gk.ChainedEquations: {"n_imputations": 2, "n_sweeps": 2, "random_state": 0},
+    gk.TableModel: {"estimator": gk.SVC()},
     gk.SVCCV: {"gammas": 2, "Cs": [1.0]},
     gk.SVRCV: {"gammas": 2, "Cs": [1.0]},
     gk.KernelRidgeCV: {"gammas": 2},
@@ -89,7 +89,6 @@ MODELS = [
     (gk.MultipleImputationClassifier(SVC(), CHAINS, pooling="kernel"), X),
     (gk.MultipleImputationRegressor(KernelRidge(), CHAINS, pooling="average", indicator=True), X),
     (gk.ChainedEquations(n_imputations=2, n_sweeps=2, numeric="pmm", random_state=0), FRAME.assign(one=1.0)),
-    (TableModel(gk.SVC()), FRAME),
     (CategoricalNaiveBayes(), CODES),
     (GapFiller(name="rbf2"), FRAME),
     (OneHotWithGaps(), FRAME),
