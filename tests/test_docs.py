@@ -96,9 +96,10 @@ def test_a_docstring_tells_all_parameters(name):
 
 
 SHOWN = [name for name, found in PUBLIC.items() if isroutine(found) or (isclass(found) and not isabstract(found))]
+NOT_SHOWN = ("UnsupportedLaws", "OnColumns", "Product", "Scaled", "Sum")  # an error, and what operators make
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if not name.endswith("UnsupportedLaws")])
+@pytest.mark.parametrize("name", [name for name in SHOWN if not name.endswith(NOT_SHOWN)])
 def test_a_docstring_has_an_example(name):
     assert ">>> " in PUBLIC[name].__doc__
 

@@ -28,6 +28,9 @@ class Kernel(BaseEstimator, ABC):
     itself in the same draw, K_ii = E k(x_i, x_i). `cross` pairs two batches and always treats their rows as
     independent, even when both are the same object. Off the diagonal they agree.
 
+    ``first + second`` is a sum, ``2 * kernel`` a multiple, ``kernel.on([0, 2])`` a kernel on some columns, and
+    ``first.on([0]) * second.on([1, 2])`` a product.
+
     A subclass writes `_cross` and `_diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
     `_gram_variance` where they have a closed form; `_resolve` if a parameter may be a word.
     """
@@ -97,12 +100,7 @@ class Kernel(BaseEstimator, ABC):
         return self._self_cross(self.accept(rows))
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        """This kernel with each of several values of ``gamma``: ``gram(left)``, or ``cross(left, right)``.
-
-        Returns
-        -------
-        matrices : ndarray of shape (n_gammas, n_left, n_right)
-        """
+        """``gram(left)``, or ``cross(left, right)``, with each of several ``gamma``, (n_gammas, n_left, n_right)."""
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
 
@@ -201,6 +199,9 @@ class OfKernel(Kernel):
         """Those of the kernel inside."""
         return self.kernel.kinds
 
+    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
+        self.kernel = self.kernel.resolve(moments, self._part(rows))
+
     def _part(self, rows: Rows) -> Rows:
         """What the kernel inside sees of the rows."""
         return rows
@@ -232,6 +233,9 @@ class OfKernel(Kernel):
     def _gram(self, rows: Rows) -> np.ndarray:
         return self._joined(self.kernel._gram(self._part(rows)), self.alike(rows, rows))
 
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return self._joined(self.kernel._dot(self._part(left), self._part(right), coefficients))
+
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, self._part(left), None if right is None else self._part(right))
         return self._joined(values, self.alike(left, left if right is None else right))
@@ -257,12 +261,6 @@ class OnColumns(OfKernel):
         The kernel that compares the laws of these columns.
     columns : sequence of int
         The numbers of the columns.
-
-    Examples
-    --------
-    >>> from gapkernel.kernels import GenRBF
-    >>> GenRBF(0.1).on([0, 2])
-    OnColumns(columns=[0, 2], kernel=GenRBF(gamma=0.1))
     """
 
     def __init__(self, kernel, columns) -> None:
@@ -270,11 +268,7 @@ class OnColumns(OfKernel):
         self.columns = columns
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
-        some = None if moments is None else moments.take(self._indices(rows.n_features))
-        self.kernel = self.kernel.resolve(some, self._part(rows))
-
-    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        return self.kernel._dot(self._part(left), self._part(right), coefficients)
+        super()._resolve(None if moments is None else moments.take(self._indices(rows.n_features)), rows)
 
     def _part(self, rows: Rows) -> Rows:
         return rows.columns(self._indices(rows.n_features))
@@ -301,12 +295,6 @@ class Scaled(OfKernel):
         The kernel that is multiplied.
     factor : float, default=1.0
         The number.
-
-    Examples
-    --------
-    >>> from gapkernel.kernels import ExpectedLinear
-    >>> 2 * ExpectedLinear()
-    Scaled(factor=2.0, kernel=ExpectedLinear())
     """
 
     one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
@@ -322,12 +310,6 @@ class Scaled(OfKernel):
         inside = self.kernel.linear_factor
         return None if inside is None else self._joined(inside)
 
-    def _resolve(self, moments: Moments | None, rows: Rows) -> None:
-        self.kernel = self.kernel.resolve(moments, rows)
-
-    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
-        return self.factor * self.kernel._dot(left, right, coefficients)
-
     def _joined(self, values, alike=1.0):
         return self.factor * values
 
@@ -342,12 +324,6 @@ class Sum(Kernel):
     ----------
     left, right : Kernel
         The two kernels.
-
-    Examples
-    --------
-    >>> from gapkernel.kernels import ExpectedLinear, ExpectedRBF
-    >>> ExpectedRBF(0.1) + ExpectedLinear()
-    Sum(left=ExpectedRBF(gamma=0.1), right=ExpectedLinear())
     """
 
     _parameter_constraints: ClassVar[dict] = {"left": [Kernel], "right": [Kernel]}
@@ -401,13 +377,6 @@ class Product(Sum):
     ----------
     left, right : Kernel
         The two kernels.
-
-    Examples
-    --------
-    >>> from gapkernel.kernels import ExpectedLinear, ExpectedRBF
-    >>> kernel = ExpectedRBF(0.1).on([0, 1]) * ExpectedLinear().on([2])
-    >>> type(kernel).__name__
-    'Product'
     """
 
     @property

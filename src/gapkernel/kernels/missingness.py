@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.kernels.base import OfKernel
+from gapkernel.kernels.base import Kernel, OfKernel
 from gapkernel.kernels.width import WIDTH, scale_gamma
 from gapkernel.rows import Moments, Rows
 
@@ -65,12 +65,15 @@ class Masked(OfKernel):
         self.columns = columns
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
-        self.kernel = self.kernel.resolve(moments, rows)
+        super()._resolve(moments, rows)
         self.columns = rows.mask().any(axis=0)
         self.indicator = clone(self.indicator)
         if isinstance(self.indicator.gamma, str):
             missing = rows.mask()[:, self.columns].astype(float)
             self.indicator.gamma = scale_gamma(Moments.of(missing)) if self.columns.any() else 1.0
+
+    def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
+        return Kernel._dot(self, left, right, coefficients)  # block by block: each pair has a factor of its own
 
     def _looked_at(self, rows: Rows) -> Rows:
         rows.mask()  # rows without one are refused

@@ -132,7 +132,7 @@ class AtomRows(Rows):
         return self._with(self.values * self._factors(factors))
 
     def map(self, matrix, offset=0.0) -> AtomRows:
-        return self._with(self.values @ self._matrix(matrix).T + offset)
+        return self._with(self.values @ self._lines(matrix, "matrix").T + offset)
 
     def draws(self, n_draws: int, random_state=None) -> np.ndarray:
         total = np.cumsum(self.weight)
@@ -167,7 +167,7 @@ class AtomRows(Rows):
         return (self.weight[mine, None] * away).T @ away
 
     def quadratic(self, directions) -> np.ndarray:
-        along = (self.values - self.means[self.owner]) @ self._directions(directions).T
+        along = (self.values - self.means[self.owner]) @ self._lines(directions, "directions").T
         return self._sums(self.weight[:, None] * along**2)
 
     def _with(self, values: np.ndarray) -> AtomRows:

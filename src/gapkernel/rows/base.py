@@ -176,7 +176,7 @@ class Rows(Restored, ABC):
 
     def quadratic(self, directions) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
-        directions = self._directions(directions)
+        directions = self._lines(directions, "directions")
         return np.array(
             [np.einsum("fi,ij,fj->f", directions, self.covariance_of(i), directions) for i in range(len(self))]
         )
@@ -200,23 +200,18 @@ class Rows(Restored, ABC):
             f"density.Gaussian(), or kernels.MonteCarlo, which takes laws of any kind."
         )
 
-    def _directions(self, directions) -> np.ndarray:
-        directions = np.asarray(directions, dtype=np.float64)
-        if directions.ndim != 2 or directions.shape[1] != self.n_features:
-            raise ValueError(f"directions must have {self.n_features} columns, got shape {directions.shape}.")
-        return directions
-
     def _factors(self, factors) -> np.ndarray:
         factors = np.asarray(factors, dtype=np.float64)
         if factors.shape != (self.n_features,):
             raise ValueError(f"factors must have one entry for each of {self.n_features} columns, got {factors.shape}.")
         return factors
 
-    def _matrix(self, matrix) -> np.ndarray:
-        matrix = np.asarray(matrix, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[1] != self.n_features:
-            raise ValueError(f"matrix must have {self.n_features} columns, one per feature, got shape {matrix.shape}.")
-        return matrix
+    def _lines(self, table, name: str) -> np.ndarray:
+        """A table with a column for each of the rows', which came as the parameter ``name``."""
+        table = np.asarray(table, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != self.n_features:
+            raise ValueError(f"{name} must have {self.n_features} columns, one per feature, got shape {table.shape}.")
+        return table
 
 
 def row_indices(indices):

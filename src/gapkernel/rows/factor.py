@@ -75,7 +75,7 @@ class FactorRows(PatternRows):
 
     def quadratic(self, directions) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
-        directions = self._directions(directions)
+        directions = self._lines(directions, "directions")
         out = self.gaps @ (self.noise * directions**2).T
         for begin in range(0, len(self.gaps), PATTERNS_AT_ONCE):
             part = slice(begin, begin + PATTERNS_AT_ONCE)

@@ -112,7 +112,7 @@ class GaussianRows(PatternRows):
 
     def quadratic(self, directions) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
-        directions = np.ascontiguousarray(self._directions(directions).T)
+        directions = np.ascontiguousarray(self._lines(directions, "directions").T)
         out = np.empty((len(self.gaps), directions.shape[1]))
         gap_columns = np.nonzero(self.gaps)[1]
         quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
@@ -149,7 +149,7 @@ class GaussianRows(PatternRows):
 
     def map(self, matrix, offset=0.0) -> MappedRows:
         """The laws of ``matrix @ x + offset``."""
-        matrix = self._matrix(matrix)
+        matrix = self._lines(matrix, "matrix")
         order = np.argsort(self.gaps.sum(axis=1), kind="stable")
         images = [matrix[:, columns] @ root_of(block) for columns, block in map(self._block, order)]
         gaps = np.array([image.any(axis=1) for image in images], bool).reshape(-1, len(matrix))
