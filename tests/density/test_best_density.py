@@ -40,6 +40,24 @@ def test_given_splits_number_all_rows():
     assert_allclose(chosen.scores_, [[Gaussian().fit(X[train]).score(X[test])]])
 
 
+@pytest.mark.parametrize(
+    "form", [list, np.array, lambda rows: np.isin(np.arange(80), rows)], ids=["list", "array", "mask"]
+)
+def test_splits_come_in_any_form(form):
+    halves = [np.arange(0, 80, 2), np.arange(1, 80, 2)]
+    chosen = BestDensity([Gaussian()], cv=[tuple(map(form, halves))]).fit(lumps())
+    assert_allclose(chosen.scores_, [[Gaussian().fit(lumps()[halves[0]]).score(lumps()[halves[1]])]])
+    with pytest.raises(ValueError, match="cv must give places of rows from 0 to 79"):
+        BestDensity([Gaussian()], cv=[([0, 80], [1])]).fit(lumps())
+
+
+def test_a_density_without_a_log_density_has_no_score():
+    assert not hasattr(Neighbours(), "score_samples")
+    with pytest.raises(AttributeError) as complaint:
+        Neighbours().fit(lumps()).score(lumps())
+    assert "Use gapkernel.density.Gaussian()" in str(complaint.value.__cause__)
+
+
 @pytest.mark.parametrize("kind", [FactorAnalysis, GaussianMixture])
 @pytest.mark.parametrize("share", [1.0, 1.0 / 80])
 def test_criteria_are_in_the_units_of_the_data(kind, share):

@@ -48,6 +48,8 @@ EXEMPTIONS = {
         gk.density.FactorAnalysis(1),
         gk.density.GaussianMixture(2, random_state=0),
         gk.density.BestDensity(cv=2),
+        gk.density.Neighbours(8, random_state=0),
+        gk.density.AtomicDensity(n_atoms=8, random_state=0),
         gk.SVC(kernel="ehk"),
         gk.SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),
         gk.SVRCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),

@@ -10,11 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Schema, Table, Tilt, read_table, read_weights
 from gapkernel.tables.takes_gaps import TakesGaps
+
+
+def _has_log_density(density: Density) -> bool:
+    if not density.has_log_density:
+        raise AttributeError(f"{type(density).__name__} has no log density. Use gapkernel.density.Gaussian().")
+    return True
 
 
 class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
@@ -104,6 +111,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """Whether the density has `score_samples`."""
         return type(self)._log_density is not Density._log_density
 
+    @available_if(_has_log_density)
     def score_samples(self, X) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value).
 
@@ -117,6 +125,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """
         return self._log_density(self._read(X))
 
+    @available_if(_has_log_density)
     def score(self, X, y=None) -> float:
         """Mean log density of the observed parts."""
         return float(np.mean(self.score_samples(X)))
@@ -185,7 +194,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
 
     def _log_density(self, table: Table) -> np.ndarray:
         """`score_samples` of a checked table."""
-        raise NotImplementedError(f"{type(self).__name__} has no log density. Use gapkernel.density.Gaussian().")
+        raise NotImplementedError
 
     def _read(self, X, *, reset: bool = False) -> Table:
         """``X`` as a checked table, at `fit` or afterwards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.rows import Moments, Rows
-from gapkernel.tables import Table, Tilt, read_weights
+from gapkernel.tables import Table, Tilt, read_splits, read_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -139,10 +140,10 @@ def _splits(cv, table: Table, weight: np.ndarray, seed: int) -> list[tuple[np.nd
     kept = np.flatnonzero(weight > 0)
     if cv is None or isinstance(cv, Integral):
         cv = KFold(cv or 5, shuffle=True, random_state=seed)
-    if hasattr(cv, "split"):
-        return [(kept[train], kept[test]) for train, test in cv.split(table.values[kept])]
-    splits = check_cv(cv).split(table.values)  # numbers among all rows
-    return [(train[weight[train] > 0], test[weight[test] > 0]) for train, test in splits]
+    if isinstance(cv, Iterable):  # of rows among all
+        splits = read_splits(cv, len(weight))
+        return [(train[weight[train] > 0], test[weight[test] > 0]) for train, test in splits]
+    return [(kept[train], kept[test]) for train, test in check_cv(cv).split(table.values[kept])]
 
 
 def _held_out(density: Density, table: Table, weight: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:

@@ -81,11 +81,13 @@ class Neighbours(Density):
 
     def _fit(self, table: Table, sample_weight) -> None:
         table, self._weight = rows_with_values(table, sample_weight)
-        self._standard = standard_of(table.values)
+        self._standard = standard_of(table.values, self._weight)
+        self._weight = self._weight * (self._standard.count / self._weight.sum())  # shares of rows are weights, too
         self._seen = ~table.missing
         typical = self._standard.location.copy()
         for k in np.flatnonzero(table.schema.categorical & self._seen.any(axis=0)):
-            typical[k] = np.bincount(table.values[self._seen[:, k], k].astype(np.int64)).argmax()
+            seen = self._seen[:, k]
+            typical[k] = np.bincount(table.values[seen, k].astype(np.int64), self._weight[seen]).argmax()
         self.donors_ = np.where(self._seen, table.values, typical)
         self._seed = seed_of(self.random_state)
 
@@ -110,7 +112,10 @@ class Neighbours(Density):
         away = (self.donors_[donors][:, known] - row[known]) / self._standard.scale[known]
         squared = np.where(categorical[known], 2.0 * (away != 0), away**2)
         distance = (common * squared).sum(axis=1) / np.maximum(common.sum(axis=1), 1.0)
-        nearest = np.sort(distance)[: max(1, int(np.sqrt(len(distance))))]
-        bandwidth = max(nearest.mean(), 1e-6 * distance.mean()) or 1.0
-        share = self._weight[donors] * np.exp(-0.5 * (distance - nearest[0]) / bandwidth)
+        weight, order = self._weight[donors], np.argsort(distance, kind="stable")
+        before = np.cumsum(weight[order]) - weight[order]
+        near = np.clip(max(1.0, np.floor(np.sqrt(weight.sum()))) - before, 0.0, weight[order])  # of sqrt(n) rows
+        mean = np.average(distance, weights=weight)
+        bandwidth = max(np.average(distance[order], weights=near), 1e-6 * mean) or 1.0
+        share = weight * np.exp(-0.5 * (distance - distance[order[0]]) / bandwidth)
         return share / share.sum()

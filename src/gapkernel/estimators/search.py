@@ -30,7 +30,7 @@ from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
-from gapkernel.tables import Table
+from gapkernel.tables import Table, read_splits
 from gapkernel.tables.takes_gaps import copy_columns
 
 Settings = dict[str, Any]
@@ -90,18 +90,6 @@ class Candidate:
         return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
 
 
-def check_splits(splits: Folds, n_rows: int) -> None:
-    """Refuse splits that name rows which the table does not have."""
-    for part in (part for split in splits for part in split):
-        part = np.asarray(part)
-        masks = part.dtype == bool and part.shape == (n_rows,)
-        places = part.dtype.kind in "iu" and part.ndim == 1 and np.all((part >= -n_rows) & (part < n_rows))
-        if part.size and not (masks or places):
-            raise ValueError(f"cv must give places of rows from 0 to {n_rows - 1}, got {part.tolist()[:5]!r}.")
-    if not splits:
-        raise ValueError("cv gives no splits.")
-
-
 class Search:
     """A kernel machine on the splits of a table, to be tried with many settings.
 
@@ -144,10 +132,8 @@ class Search:
         X, y = indexable(X, y)
         table, targets, weight = self.estimator._read(X, y, sample_weight)
         self.n_rows = len(table)
-        places = np.arange(self.n_rows)
-        splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups))
-        check_splits(splits, self.n_rows)
-        self.splits = [(places[train], places[test]) for train, test in splits]  # they may be masks
+        folds = check_cv(cv, y, classifier=is_classifier(estimator))
+        self.splits = read_splits(folds.split(X, y, groups), self.n_rows)
         self.all_rows = Fold(self.estimator._training(table, targets, weight))
         self.estimator._solver(self.all_rows.training)  # refuses wrong parameters
         self.folds = [self._fold(k, X, y, table, targets, weight) for k in range(len(self.splits))]

@@ -36,8 +36,8 @@ from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
-from gapkernel.estimators.search import check_partition, check_splits, weights_for
-from gapkernel.tables import Schema, Table, read_labelled, read_weight
+from gapkernel.estimators.search import check_partition, weights_for
+from gapkernel.tables import Schema, Table, read_labelled, read_splits, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -260,8 +260,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             with warnings.catch_warnings():  # of a class with fewer rows than folds
                 warnings.simplefilter("ignore", UserWarning)
                 return list(kind(number, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
-        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y))
-        check_splits(splits, len(y))
+        splits = read_splits(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y), len(y))
         check_partition(splits, len(y), type(self).__name__)
         return splits
 
