@@ -134,7 +134,7 @@ def test_a_kernel_of_laws_is_the_mean_of_the_kernel_of_their_draws(name, kind):
     rows, scale = rows.take([1, 2, 3]), np.zeros(3)
     if isinstance(kernel, GenRBF):
         scale = kernel.log_scale(rows)  # genRBF is an expectation times a factor of each row
-    left, right = rows.draws(400, 1), rows.draws(400, 2)
+    left, right = rows.draws(200, 1), rows.draws(200, 2)
     complete = (lambda X: MarginalRows(X, rows.features)) if rows.kind == "marginal" else GaussianRows.certain
     cross, diag = kernel.cross(rows, rows) * np.exp(-np.add.outer(scale, scale)), kernel.diag(rows)
     activated = getattr(kernel, "alpha", None) is not None  # EHK_alpha is a function of an expectation
@@ -146,7 +146,7 @@ def test_a_kernel_of_laws_is_the_mean_of_the_kernel_of_their_draws(name, kind):
             if activated:
                 values = (1.0 - values**-kernel.alpha) / kernel.alpha
                 cross[i, j] = (1.0 - cross[i, j] ** -kernel.alpha) / kernel.alpha
-            error = np.sqrt((values.mean(axis=0).var() + values.mean(axis=1).var()) / 400) + 1e-9
+            error = np.sqrt((values.mean(axis=0).var() + values.mean(axis=1).var()) / 200) + 1e-9
             away = abs(values.mean() - cross[i, j]) / error
             assert away < 5, f"pair {i}, {j} is {away:.1f} standard errors away from the average of draws"
 
