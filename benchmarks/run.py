@@ -19,6 +19,7 @@ BENCHMARKS = (
     "mask_coverage",
     "process_calibration",
     "cccp",
+    "cccp_defaults",
     "model_selection",
     "densities",
     "features",

@@ -46,8 +46,14 @@ def test_labels_without_weight_are_no_labels():
         ({"tol": "a"}, r"'tol' parameter .* must be a float in the range \[0.0, inf\). Got 'a'"),
         ({"tol": None}, r"'tol' parameter .* must be a float in the range"),
         ({"unlabelled_weight": None}, r"'unlabelled_weight' parameter .* in the range \(0.0, 1.0\]. Got None"),
-        ({"C": np.inf}, r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\]. Got inf"),
-        ({"C": "1"}, r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\]. Got '1'"),
+        (
+            {"C": np.inf},
+            r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\] or a str among {.cv.}. Got inf",
+        ),
+        (
+            {"C": "1"},
+            r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\] or a str among {.cv.}. Got .1.",
+        ),
         ({"loss": ["gp"]}, r"'loss' parameter .* must be a str among"),
         ({"max_iter": 1.5}, r"'max_iter' parameter .* must be an int in the range"),
     ],

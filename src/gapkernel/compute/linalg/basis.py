@@ -87,7 +87,9 @@ def pivoted_cholesky(rows: np.ndarray, kernel: KernelFunction, diagonal: np.ndar
 
 def centres(rows: np.ndarray, size: int, random) -> np.ndarray:
     """At most ``size`` centres of clusters of the rows: landmarks where the rows are, not where they are odd."""
-    size = min(size, len(np.unique(rows, axis=0)))
+    distinct = np.unique(rows, axis=0)
+    if len(distinct) <= size:
+        return distinct
     start = {"n_init": 1, "init": "random", "max_iter": CLUSTER_ITERATIONS}
     with one_openmp_thread():
         return KMeans(size, **start, random_state=random).fit(rows).cluster_centers_

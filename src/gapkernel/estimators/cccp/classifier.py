@@ -19,14 +19,15 @@ from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.progress import watched
 from gapkernel.density import AtomicDensity, Density, base_measure
 from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
-from gapkernel.estimators.cccp.labels import CandidateLabels, read_labels
+from gapkernel.estimators.cccp.labels import read_labels
+from gapkernel.estimators.cccp.penalty import chosen_penalty
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels.on_vectors import complete_kernel
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
-from gapkernel.solvers.cccp.transduction import LOSSES, solve_incomplete
+from gapkernel.solvers.cccp.transduction import LOSSES, SMOOTH, solve_incomplete
 from gapkernel.tables import Schema, Table, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
@@ -52,8 +53,9 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     ----------
     loss : {"gp", "svm"}, default="gp"
         "gp" is minus the log-probability of the label; "svm" the hinge of 1 - (g_y - max_(k != y) g_k).
-    C : float, default=1.0
-        Weight of the losses against 1/2 ||theta||^2.
+    C : float or "cv", default="cv"
+        Weight of the losses against 1/2 ||theta||^2. "cv" is that of 0.1, 1, 10, 100 and 1000 with the least loss in a
+        cross-validation of the labelled rows; 1 if fewer than two classes have three labels.
     sigma : float, default=None
         The same as the deviation of a normal prior: C = sigma^2. Give one of the two.
     kernel : str, Kernel, scikit-learn kernel or callable, default="rbf"
@@ -78,28 +80,25 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The kernel sees a 0/1 column for each level, and places for ordered categories.
-        "uniform", "empirical" and "exact" complete a missing category to a level, "density" to a vector of codes by
-        their law. A level unknown at fit is a gap.
+        A missing category is completed to a level, by "density" to codes from their law; a level unknown at fit is one.
     indicator : bool, default=False
-        Whether the model also uses which values are missing: the kernel sees a further 0/1 column for each column, 1 in
-        its gaps.
+        Whether the kernel also sees a 0/1 column for each column, 1 in its gaps.
     n_basis : int, default=None
         Most basis functions, at most the number of rows. None: 500, or the number of rows.
     basis_tol : float, default=1e-6
         No more basis functions once no row has this share of the largest k(x, x) left to explain.
-    basis : {"auto", "complete", "kmeans"}, default="auto"
-        Where basis functions come from. "complete": the paper's, complete rows picked by pivoted Cholesky. "auto": the
-        same, but if there are fewer of these than basis functions, all rows, with the means of their completions in
-        the gaps. "kmeans": centres of clusters of all rows, completed so, which need fewer basis functions.
+    basis : {"kmeans", "complete", "auto"}, default="kmeans"
+        Where basis functions come from. "kmeans": centres of clusters of all rows, with the means of their completions
+        in the gaps; the distinct rows themselves if there are no more. "complete": the paper's, complete rows picked by
+        pivoted Cholesky. "auto": the same, but all rows, completed so, if too few are complete.
     fit_intercept : bool, default=True
         Whether the scores have a constant, which is penalised like the rest.
     solver : {"cccp", "lbfgs", "sgd"}, default="cccp"
         "cccp": the procedure of the paper, for "gp" the EM algorithm; the objective never rises. "lbfgs": the
         objective itself (for "svm" through smooth losses). "sgd": stochastic gradients with variance reduction.
     transductive : bool, default=False
-        Whether rows with several possible labels should also have a clear one. In the paper's likelihood a row whose
-        label is wholly missing changes nothing. This option is ours: it adds the collision entropy of the row's
-        label ("gp") or its margin between the two best labels ("svm").
+        Whether rows with several possible labels should also have a clear one; without it a row whose label is wholly
+        missing changes nothing. It adds the collision entropy of the label ("gp") or the margin of the best ("svm").
     unlabelled_weight : float, default=1.0
         Of a transductive row, from 0 to 1; a labelled row has 1.
     balance : float, default=1.0
@@ -112,7 +111,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         then good to about six digits.
     tol : float, default=1e-5
         Stop when the objective falls by less than this share of itself.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the completions, of the rows that the basis is picked from, and of "sgd".
@@ -123,6 +122,8 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    C_ : float
+        The weight of the losses.
     theta_ : ndarray of shape (n_classes, n_used + fit_intercept)
         The scores are f_k(x) = <theta_k, phi(x)>.
     basis_ : ndarray of shape (n_used, n_codes)
@@ -158,12 +159,12 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
 
     Notes
     -----
-    The features of all completions are kept if they fit half the memory budget, and computed anew in every pass
-    otherwise. The basis is picked among at most 10 000 rows (or 4 n_basis). A limit of the procedure is a stationary
-    point, not always a minimum. With n_basis below the number of rows the fit may depend on the order of the rows:
-    pivots that tie (for "rbf" the first is always a tie) go to the row that comes first. p(k | x_o) is not the mean of
-    p(k | x) over the completions: completions with high scores weigh more. Probabilities of "svm" come from the same
-    formula, but the loss does not make them frequencies.
+    C="cv" takes three folds of at most 2000 distinct rows, eight completions of each, and the basis of all rows. The
+    features of all completions are kept if they fit half the memory budget, else computed in every pass. The basis is
+    picked among at most 10 000 rows (or 4 n_basis); with n_basis below the number of rows the fit may depend on their
+    order. A limit of the procedure is a stationary point, not always a minimum. p(k | x_o) is not the mean of p(k | x)
+    over the completions: completions with high scores weigh more. Probabilities of "svm" come from the same formula,
+    but the loss does not make them frequencies.
 
     References
     ----------
@@ -183,7 +184,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     """
 
     loss: str = "gp"
-    C: float = 1.0
+    C: float | str = "cv"
     sigma: float | None = None
     kernel: Any = "rbf"
     gamma: float | str = "scale"
@@ -196,7 +197,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     indicator: bool = False
     n_basis: int | None = None
     basis_tol: float = 1e-6
-    basis: str = "auto"
+    basis: str = "kmeans"
     fit_intercept: bool = True
     solver: str = "cccp"
     transductive: bool = False
@@ -205,7 +206,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     class_weight: dict | str | None = None
     single_precision: bool = False
     tol: float = 1e-5
-    max_iter: int = 200
+    max_iter: int = 1000
     random_state: Any = None
     verbose: bool | int = False
 
@@ -219,7 +220,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     }
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
-        "C": [POSITIVE],
+        "C": [POSITIVE, StrOptions({"cv"})],
         "sigma": [POSITIVE, None],
         "kernel_params": [dict, None],
         "completions": [StrOptions({"density", "uniform", "empirical", "exact"})],
@@ -229,7 +230,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         "indicator": ["boolean"],
         "n_basis": [WHOLE, None],
         "basis_tol": [AT_LEAST_ZERO],
-        "basis": [StrOptions({"auto", "complete", "kmeans"})],
+        "basis": [StrOptions({"kmeans", "complete", "auto"})],
         "fit_intercept": ["boolean"],
         "solver": [StrOptions({"cccp", "lbfgs", "sgd"})],
         "transductive": ["boolean"],
@@ -258,7 +259,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         self : CCCPClassifier
         """
         self._validate_params()
-        if self.sigma is not None and self.C != 1.0:
+        if self.sigma is not None and self.C != "cv":
             raise ValueError(f"Give C or sigma (C = sigma^2), not both: got C={self.C!r} and sigma={self.sigma!r}.")
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
         labels = read_labels(y, table, type(self).__name__)
@@ -277,7 +278,10 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         rows = rows_for_basis(table[used], completions, self.basis, size, self.indicator, random)
         basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
         features = FeatureMap(kernel, basis, self.fit_intercept, np.float32 if self.single_precision else np.float64)
-        solution = self._solve(table, labels, weight, completions, features, np.random.default_rng(seed))
+        unclear = labels.candidates.sum(axis=1) > 1
+        known = Labels(labels.candidates, weight, self.transductive * self.unlabelled_weight * unclear)
+        C = self._penalty(table, known, completions, features)
+        solution = self._solve(table, known, C, completions, features, np.random.default_rng(seed))
         if not solution.converged:
             warnings.warn(
                 f"The {self.solver} solver stopped after {solution.n_iter} iterations (max_iter={self.max_iter}), "
@@ -286,7 +290,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
                 stacklevel=2,
             )
         self.completions_, self.kernel_, self.basis_ = completions, kernel, basis.rows
-        self.n_basis_, self._features, self.theta_ = len(basis.rows), features, solution.theta
+        self.n_basis_, self._features, self.C_, self.theta_ = len(basis.rows), features, C, solution.theta
         self.objective_, self.n_iter_, self.converged_ = solution.objective, solution.n_iter, solution.converged
         self.classes_, self.schema_ = labels.classes, table.schema
         self.training_summary_ = TrainingSummary.of(table)
@@ -356,21 +360,24 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         scores = self._log_partitions(X)
         return self.classes_[scores.argmax(axis=1)]
 
-    def _solve(self, table: Table, labels: CandidateLabels, weight, completions, features, random):
-        ambiguous = labels.candidates.sum(axis=1) > 1
-        informative = (weight > 0) & (self.transductive | ~labels.candidates.all(axis=1))
-        rows = np.flatnonzero(informative)
+    def _penalty(self, table: Table, labels: Labels, completions, features) -> float:
+        if self.sigma is not None:
+            return float(self.sigma**2)
+        if isinstance(self.C, Real):
+            return float(self.C)
+        return chosen_penalty(table, labels, completions, features, SMOOTH[self.loss], self.indicator)
+
+    def _solve(self, table: Table, labels: Labels, C: float, completions, features, random):
+        rows = np.flatnonzero((labels.weight > 0) & (self.transductive | ~labels.candidates.all(axis=1)))
         if self.solver == "sgd":
             rows = random.permutation(rows)  # so that a block of rows is a sample of them
-        t = self.unlabelled_weight * ambiguous if self.transductive else np.zeros(len(table))
-        known = Labels(labels.candidates, weight, t)
         blocks = FeatureBlocks(table[rows], completions, features, indicator=self.indicator, verbose=self.verbose)
         problem = IncompleteProblem(
             blocks=blocks,
-            labels=[known[rows[part]] for part in blocks.slices],
+            labels=[labels[rows[part]] for part in blocks.slices],
             loss=LOSSES[self.loss](),
-            penalty=1.0 / (self.C if self.sigma is None else self.sigma**2),
-            shape=(len(labels.classes), features.size),
+            penalty=1.0 / C,
+            shape=(labels.candidates.shape[1], features.size),
         )
         with watched(self.solver, self.verbose) as watch:
             return solve_incomplete(

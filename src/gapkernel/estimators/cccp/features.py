@@ -8,6 +8,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from gapkernel.compute.linalg.basis import Basis, centres
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.restored import Restored
@@ -116,6 +117,8 @@ class FeatureBlocks(Sequence[Block]):
         Whether completions have a further 0/1 column for the gaps of each column.
     keep : bool
         Whether to keep the blocks, if they fit half the memory budget.
+    most : int or None
+        Most completions of a row: of more, so many are drawn.
     verbose : bool
     """
 
@@ -127,9 +130,11 @@ class FeatureBlocks(Sequence[Block]):
         *,
         indicator=False,
         keep=True,
+        most: int | None = None,
         verbose=False,
     ):
         self.table, self.completions, self.features, self.indicator = table, completions, features, indicator
+        self.most = most
         counts, itemsize = completions.counts(table), features.dtype.itemsize
         width = len(completions.columns_) + indicator * table.shape[1]
         widest = max(features.size * itemsize, width * 8)  # bytes of a completion
@@ -150,5 +155,14 @@ class FeatureBlocks(Sequence[Block]):
     def _compute(self, b) -> Block:
         table = self.table[self.slices[b]]
         atoms = cast(AtomRows, self.completions.condition(table))
-        values = table[atoms.owner].with_indicator(atoms.values, self.indicator)
-        return Block(self.features(values), atoms.log_weight, atoms.counts)
+        some = slice(None) if self.most is None else _some(atoms.counts, self.most)
+        values = table[atoms.owner[some]].with_indicator(atoms.values[some], self.indicator)
+        counts = atoms.counts if self.most is None else np.minimum(atoms.counts, self.most)
+        return Block(self.features(values), atoms.log_weight[some], counts)
+
+
+def _some(counts: np.ndarray, most: int) -> np.ndarray:
+    """The places of at most ``most`` completions of each row, drawn from all of them."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((np.random.default_rng(0).random(len(owner)), owner))  # the rows stay together
+    return np.sort(order[np.arange(len(owner)) - starts_of(counts)[owner] < most])

@@ -85,6 +85,9 @@ class Plane:
 class IncompleteLoss(ABC):
     """A loss as a difference of convex functions. All functions return weighted totals and derivatives by score."""
 
+    smooth: bool = True
+    """Whether the derivatives are continuous."""
+
     @abstractmethod
     def value(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> tuple[float, np.ndarray]:
         """The loss and its derivatives."""
@@ -141,7 +144,7 @@ class Margin(IncompleteLoss):
     """
 
     def __init__(self, temperature: float = 0.0):
-        self.temperature = temperature
+        self.temperature, self.smooth = temperature, temperature > 0
 
     def value(self, scores, counts, labels):
         partitions = Partitions.of(scores, counts)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import places_of, starts_of
 from gapkernel.solvers.cccp.losses import IncompleteLoss, Labels, Plane
 
 
@@ -32,6 +33,17 @@ class Block:
     features: np.ndarray
     log_weight: np.ndarray
     counts: np.ndarray
+
+    @classmethod
+    def joined(cls, blocks: Iterable[Block]) -> Block:
+        """The rows of one block after those of another."""
+        parts = zip(*((block.features, block.log_weight, block.counts) for block in blocks), strict=True)
+        return cls(*map(np.concatenate, parts))
+
+    def __getitem__(self, rows: np.ndarray) -> Block:
+        """Some of the rows, given by their places in rising order."""
+        cells = places_of(starts_of(self.counts), rows)
+        return Block(self.features[cells], self.log_weight[cells], self.counts[rows])
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """F_iks = <theta_k, phi_is> + log w_is, (n_completions, n_classes)."""

@@ -85,7 +85,7 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
 def starting_point(problem: IncompleteProblem, max_iter: int) -> np.ndarray:
     """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way."""
     zero = np.zeros(problem.shape)
-    if not isinstance(problem.loss, Margin):
+    if problem.loss.smooth:
         return zero
     smoothest = problem.with_loss(Margin(TEMPERATURES[0]))
     return _lbfgs(smoothest.objective, zero, 1e-6, max_iter, lambda *_: None).theta
@@ -104,16 +104,19 @@ def through_smooth_losses(
     problem: IncompleteProblem, theta, solve, max_iter: int, watch: Watch, coldest: float = TEMPERATURES[-1]
 ) -> IncompleteSolution:
     """Solve a smooth problem as it is; approach the hinge by smooth losses, and keep a stage only if J fell."""
-    if not isinstance(problem.loss, Margin):
+    if problem.loss.smooth:
         return solve(problem, theta, max_iter, watch)
-    history, n_iter, converged = [problem.objective(theta)[0]], 0, True
+    history, n_iter, converged = [problem.objective(theta)[0]], 0, False
     for temperature in (t for t in TEMPERATURES if t >= coldest):
         stage = solve(problem.with_loss(Margin(temperature)), theta, max_iter - n_iter, lambda *_: None)
         value = problem.objective(stage.theta)[0]
         theta = stage.theta if value <= history[-1] else theta
         history.append(min(value, history[-1]))
         n_iter += stage.n_iter
-        converged = stage.converged and n_iter < max_iter
+        stuck = converged and history[-2] - history[-1] <= SETTLED * (
+            1.0 + abs(value)
+        )  # the hinge's corner, or rounding
+        converged = (stage.converged or stuck) and n_iter < max_iter
         watch(n_iter, history[-1])
         if n_iter >= max_iter:
             break
@@ -121,7 +124,7 @@ def through_smooth_losses(
 
 
 def _minimise_bound(problem, planes, theta, slack: float) -> np.ndarray:
-    if isinstance(problem.loss, Margin):
+    if not problem.loss.smooth:
         return minimise_majorant(problem, planes, theta, gap=slack, max_iter=500).theta
     return _lbfgs(lambda t: problem.majorant(t, planes), theta, 1e-13, INNER_STEPS, lambda *_: None).theta
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.solvers.cccp.problem import Block, IncompleteProblem
+from gapkernel.solvers.cccp.problem import IncompleteProblem
 from gapkernel.solvers.cccp.procedure import IncompleteSolution, Watch, through_smooth_losses
 
 BATCH_ROWS = 16
@@ -54,12 +54,10 @@ def _round(problem: IncompleteProblem, anchor, gradient, step, random) -> np.nda
     theta, n = anchor.copy(), problem.n_rows
     for b in random.permutation(len(problem.labels)):
         block, labels = problem.blocks[b], problem.labels[b]
-        starts = np.concatenate([[0], np.cumsum(block.counts)])
         order = random.permutation(len(labels))
         for begin in range(0, len(order), BATCH_ROWS):
             rows = np.sort(order[begin : begin + BATCH_ROWS])
-            cells = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in rows])
-            batch = Block(block.features[cells], block.log_weight[cells], block.counts[rows])
+            batch = block[rows]
             _, now = problem.loss.value(batch.scores(theta), batch.counts, labels[rows])
             _, then = problem.loss.value(batch.scores(anchor), batch.counts, labels[rows])
             change = batch.pull_back(now - then) * (n / len(rows))

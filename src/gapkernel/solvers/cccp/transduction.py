@@ -19,6 +19,9 @@ from gapkernel.solvers.cccp.stochastic import solve_sgd
 
 LOSSES: dict[str, type[IncompleteLoss]] = {"gp": Softmax, "svm": Margin}
 
+SMOOTH: dict[str, IncompleteLoss] = {"gp": Softmax(), "svm": Margin(temperature=0.1)}
+"""The same losses, or one near, where a few steps of L-BFGS must do."""
+
 STAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the transductive weight, from the solution of the labelled rows on."""
 
