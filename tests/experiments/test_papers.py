@@ -98,7 +98,7 @@ def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
     gaps = np.isnan(cccp.erased(np.zeros((2000, 256)), np.random.default_rng(0))).sum(axis=1)
     assert (gaps.min(), gaps.max()) == (0, 64)
     assert abs(gaps.mean() - 32) < 4.5 * 18.8 / np.sqrt(2000)
-    digits = cccp.Digits(n_rows=60, n_basis=20, n_completions=2, gammas=(1 / 128,), C=10.0, data_dir=str(data_folder))
+    digits = small_digits(data_folder)
     erased, y, new, truth = digits.data(Task("usps", "uniform"))
     filled, *_ = digits.data(Task("usps", "mean"))
     whole, *_ = digits.data(Task("usps", "complete"))
@@ -108,7 +108,35 @@ def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
     assert (len(y), new.shape, len(truth)) == (60, (2007, 256), 2007)
     result = digits(Task("usps", "uniform"))
     assert 0.1 < result["error"] < 0.8
+    assert len(result["wrong"]) == round(2007 * result["error"])
     assert result["rises"] == 0
+
+
+def small_digits(data_folder, **options):
+    few = {"n_rows": 60, "n_basis": 20, "n_completions": 2, "gammas": (1 / 128,), "Cs": (10.0,), "n_factors": (2,)}
+    return cccp.Digits(**few | options, data_dir=str(data_folder))
+
+
+@pytest.mark.parametrize(
+    ("method", "chosen"), [("svm", {"gamma", "C"}), ("genrbf", {"gamma", "C", "density__n_components"})]
+)
+def test_settings_are_chosen_among_training_digits(method, chosen, data_folder):
+    digits, task = small_digits(data_folder, Cs=(1e-6, 10.0), n_factors=(1, 2)), Task("usps", method)
+    result = digits(task)
+    assert set(result["settings"]) == chosen
+    assert result["settings"] in digits.settings_of(task)
+    assert result["settings"]["C"] == 10.0  # the other penalty learns nothing
+    assert result["error"] < 0.6
+
+
+def test_pairs_of_methods_are_compared_digit_by_digit():
+    wrong = {method: [0, 1] for method in cccp.METHODS} | {"density": [0, 2, 3, 4, 5, 6, 7]}
+    frame = pd.DataFrame({"method": list(wrong), "draw": 0, "wrong": list(wrong.values())})
+    rows = {row[:2]: row[2:] for row in cccp.pair_table(frame).rows}
+    labels = cccp.METHODS
+    assert rows[labels["genrbf"], labels["svm"]] == ("0", "0", "1")
+    assert rows[labels["density"], labels["mean"]][:2] == ("6", "1")
+    assert float(rows[labels["density"], labels["mean"]][2]) == 0.12  # 2 (1 + 7) / 2^7
 
 
 def genrbf_results(folds=3):
