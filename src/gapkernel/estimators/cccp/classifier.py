@@ -379,16 +379,9 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
             penalty=1.0 / C,
             shape=(labels.candidates.shape[1], features.size),
         )
+        limits = {"tol": self.tol, "max_iter": self.max_iter, "balance": self.balance}
         with watched(self.solver, self.verbose) as watch:
-            return solve_incomplete(
-                problem,
-                self.solver,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                watch=watch,
-                random=random,
-                balance=self.balance,
-            )
+            return solve_incomplete(problem, self.solver, watch=watch, random=random, **limits)
 
     def _log_partitions(self, X) -> np.ndarray:
         """g_k of each row, (n_rows, n_classes)."""
