@@ -379,7 +379,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
             penalty=1.0 / C,
             shape=(labels.candidates.shape[1], features.size),
         )
-        limits = {"tol": self.tol, "max_iter": self.max_iter, "balance": self.balance}
+        limits: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "balance": self.balance}
         with watched(self.solver, self.verbose) as watch:
             return solve_incomplete(problem, self.solver, watch=watch, random=random, **limits)
 
