@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from strategies import without_address
 
 import gapkernel as gk
@@ -259,3 +260,13 @@ def test_settings_that_make_no_kernel_are_refused_by_name(changes, complaint):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["u", "v", "w"]})
     with pytest.raises(ValueError, match=complaint):
         gk.SVC(kernel=HeterogeneousKernel(**changes)).fit(frame, [0, 1, 0])
+
+
+def test_kernels_of_columns_are_searched_and_copied_like_any_part():
+    kernel = HeterogeneousKernel(numeric=RBF(2.0))
+    copy = clone(kernel).set_params(numeric__gamma=0.5)
+    assert (kernel.numeric.gamma, copy.numeric.gamma) == (2.0, 0.5)
+    assert repr(copy) == "HeterogeneousKernel(numeric=RBF(gamma=0.5))"
+    X = np.random.default_rng(0).random((30, 2))
+    search = GridSearchCV(gk.SVC(kernel=kernel), {"kernel__numeric__gamma": [0.5, 2.0]}, cv=2).fit(X, X[:, 0] > 0.5)
+    assert search.best_estimator_.kernel_.numeric.gamma == search.best_params_["kernel__numeric__gamma"]

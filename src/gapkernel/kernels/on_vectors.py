@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, p
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.kernels.width import scale_gamma
+from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import GaussianRows, Moments, Rows
 
 
@@ -137,7 +137,7 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
         return CompleteKernel(kernel.resolve(moments, rows))
     if isinstance(kernel, ProcessKernel):
         return CompleteKernel(clone(kernel))
-    if isinstance(kernel, Callable):  # type: ignore[arg-type]
+    if callable(kernel):
         return CompleteKernel(kernel)
     raise ValueError(f"kernel must be a name, a kernel object or a function of two arrays, got {kernel!r}.")
 
@@ -155,6 +155,6 @@ def _rbf(left: np.ndarray, right: np.ndarray, gamma: float) -> np.ndarray:
 def _gamma(gamma, moments: Moments) -> float:
     if isinstance(gamma, str) and gamma == "scale":
         return scale_gamma(moments)
-    if not isinstance(gamma, float | int | np.number) or not 0 < gamma < np.inf:
+    if not POSITIVE.is_satisfied_by(gamma):
         raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
     return float(gamma)

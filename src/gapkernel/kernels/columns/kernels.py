@@ -16,16 +16,21 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import erf
+from sklearn.base import BaseEstimator
 
 from gapkernel.kernels.columns.averaged import Constant, Extension, OfDistance, OfFunction, OfTable
+from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Feature
 
 
-class Univariate(ABC):
+class Univariate(BaseEstimator, ABC):
     """A kernel on the values of one column."""
+
+    _parameter_constraints: ClassVar[dict] = {}
 
     def extend(self, feature: Feature, quadrature: int | None = None) -> Extension:
         """This kernel on a column, gaps included; a column that never varied is 1 everywhere."""
+        self._validate_params()
         self._check_kind(feature)
         if feature.law is None or (not feature.is_category and feature.low == feature.high):
             return Constant()
@@ -35,12 +40,8 @@ class Univariate(ABC):
     def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
         """`extend`, after the checks."""
 
-    def _check_kind(self, feature: Feature) -> None:  # noqa: B027 - most kernels are for one kind, not all
+    def _check_kind(self, feature: Feature) -> None:
         """Refuse numbers or categories where the kernel is for the other kind."""
-
-    def __repr__(self) -> str:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({arguments})"
 
 
 class OnNumbers(Univariate):
@@ -92,13 +93,13 @@ class Stationary(OnNumbers):
         Whether distances are divided by the range seen at fit.
     """
 
+    _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE], "by_range": ["boolean"]}
+
     def __init__(self, gamma=1.0, by_range=True):
         self.gamma = gamma
         self.by_range = by_range
 
     def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
-        if not self.gamma > 0:
-            raise ValueError(f"gamma must be a positive number, got {self.gamma!r} for column {feature.label}.")
         unit = feature.high - feature.low if self.by_range else 1.0
         kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
         assert feature.law is not None
@@ -241,6 +242,8 @@ class Custom(Univariate):
     function : callable
         Called as k(x, z); positive semi-definite.
     """
+
+    _parameter_constraints: ClassVar[dict] = {"function": [callable]}
 
     def __init__(self, function):
         self.function = function

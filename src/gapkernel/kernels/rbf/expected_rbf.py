@@ -34,7 +34,7 @@ class ExpectedRBF(Kernel):
     gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, from the density:
         1 / (n_features * variance of the data), as in scikit-learn. "median" is 1 / the median squared distance
-        between the rows' means.
+        between the rows' means, "auto" 1 / n_features.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class UnscaledExpectedRBF(ExpectedRBF):
     ----------
     gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, "median" 1 / the median
-        squared distance between the rows' means.
+        squared distance between the rows' means, "auto" 1 / n_features.
 
     Examples
     --------

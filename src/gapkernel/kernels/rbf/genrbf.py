@@ -28,7 +28,8 @@ class GenRBF(ExpectedRBF):
     gamma : float, "scale", "median" or "auto", default="scale"
         Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, measured in the metric:
         1 / (n_features * variance of the data) without one, as in scikit-learn, and 1 / n_features for "mahalanobis"
-        (less if the covariance is singular). "median" is 1 / the median squared distance between the rows' means.
+        (less if the covariance is singular). "median" is 1 / the median squared distance between the rows' means,
+        "auto" 1 / n_features.
     metric : None, "mahalanobis" or ndarray of shape (n_features, n_features), default=None
         W in (x - y)' W (x - y), positive semi-definite. None is the identity, "mahalanobis" the inverse of
         the density's covariance (the whitened form of the paper's code).
