@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from gapkernel.experiments import all_pairs, cell_tests, paired_test
+from gapkernel.inspection.ranks import holm
 
 
 def test_paired_tests():
@@ -63,6 +64,18 @@ def test_every_pair_is_tested_and_the_tests_are_corrected_for_their_number():
         assert alone.corrected_t_pvalue <= pairs.pvalues[place] <= 6 * alone.corrected_t_pvalue + 1e-15
         assert pairs.beats(first, second) <= (mean > margin)  # the correction only takes claims back
     assert pairs.least_lead("a") > max(pairs.lead("a", name)[1] for name in "bcd")
+
+
+def test_pairs_with_a_reference_are_corrected_by_themselves():
+    scores = np.random.default_rng(2).normal([0.8, 0.79, 0.78, 0.7], 0.03, size=(10, 4))
+    pairs, others = all_pairs(scores, "abcr", reference="r"), all_pairs(scores[:, :3], "abc")
+    assert_allclose(pairs.pvalues[:3, :3], others.pvalues)
+    alone = np.array([paired_test(scores[:, k], scores[:, 3]).corrected_t_pvalue for k in range(3)])
+    assert_allclose(pairs.pvalues[3, :3], holm(alone))
+    assert_allclose(pairs.pvalues, pairs.pvalues.T)
+    assert (pairs.pvalues <= all_pairs(scores, "abcr").pvalues).all()
+    assert pairs.least_lead("a") == others.least_lead("a")
+    assert_allclose(all_pairs(scores, "abcr", reference="z").pvalues, all_pairs(scores, "abcr").pvalues)
 
 
 def test_noise_is_seldom_taken_for_a_difference():

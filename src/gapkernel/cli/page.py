@@ -26,7 +26,8 @@ TERMS = {
     "fit": "processor time to fit the chosen model, probabilities included",
     "held-out fold": "rows that a model neither learned from nor chose its settings by",
     "chance": "differences are tested fold by fold, with Nadeau and Bengio's correction for training folds that share "
-    "rows, and Holm's correction for the number of pairs; what does not survive is not claimed",
+    "rows, and Holm's correction for the number of pairs (pairs with no model are counted by themselves); what does "
+    "not survive is not claimed",
     "row with gaps as a law": "certain where a value was observed, spread out over likely values where none was",
     "gap pattern": "a set of columns that are missing together in some rows",
 }

@@ -77,7 +77,11 @@ class Verdict:
     @cached_property
     def pairs(self) -> AllPairs:
         """Every method against every other one on the table as it is."""
-        return all_pairs(self.measure.sign * self.by_split, self.ranked, test_share=1.0 / FOLDS)
+        return self._pairs(self.by_split)
+
+    def _pairs(self, values) -> AllPairs:
+        """The tests of all pairs; whether anything was learned at all is asked apart from which method is best."""
+        return all_pairs(self.measure.sign * values, self.ranked, reference=BASELINE, test_share=1.0 / FOLDS)
 
     @cached_property
     def means(self) -> dict[str, float]:
@@ -205,6 +209,8 @@ class Verdict:
     @property
     def sight(self) -> str:
         """Which differences these folds can show."""
+        if len(self.models) < 2:
+            return ""
         least = self.measure.lead(self.pairs.least_lead(self.winner))
         return (
             f"What these {len(self.problem.y)} rows in {len(self.by_split)} folds can show: a lead of {least} over "
@@ -239,7 +245,7 @@ class Verdict:
         """Every method against every other one where cells are hidden: the mean over the shares, fold by fold."""
         hidden = self.results[self.results["fraction"] > 0]
         means = hidden.pivot_table(index=["draw", "fold"], columns="method", values=self.measure.column)
-        return all_pairs(self.measure.sign * means[self.ranked], self.ranked, test_share=1.0 / FOLDS)
+        return self._pairs(means[self.ranked])
 
     @property
     def robustness(self) -> str:

@@ -72,6 +72,9 @@ def paired_test(first, second, *, test_share=0.2) -> PairedTest:
 class AllPairs:
     """Every pair of methods on the same splits, by the t test of Nadeau and Bengio and Holm's correction for all pairs.
 
+    Pairs with a reference, such as what needs no model, are corrected by themselves: whether a method has learned
+    anything is another question than which is best, and less is asked of each answer.
+
     Attributes
     ----------
     names : tuple of str
@@ -82,8 +85,10 @@ class AllPairs:
         Standard error of each difference.
     pvalues : ndarray of shape (n_methods, n_methods)
         After Holm's correction: where all those up to 0.05 are called differences, the chance that any of them is
-        none is at most 5 %. 1 where all splits differ by the same, as they then have no spread to compare with.
+        none is at most 5 %, among the pairs with the reference and among the others. 1 where all splits differ by the
+        same, as they then have no spread to compare with.
     n_splits : int
+    reference : str or None
 
     Examples
     --------
@@ -99,6 +104,7 @@ class AllPairs:
     errors: np.ndarray
     pvalues: np.ndarray
     n_splits: int
+    reference: str | None = None
 
     def lead(self, first: str, second: str) -> tuple[float, float]:
         """How much better one method is than another, and half the width of its 95 % interval."""
@@ -111,15 +117,16 @@ class AllPairs:
         return bool(self.differences[place] > 0 and self.pvalues[place] <= 0.05)
 
     def least_lead(self, name: str) -> float:
-        """The lead over a method that would have survived the correction whatever the other method."""
-        n_pairs = len(self.names) * (len(self.names) - 1) // 2
-        return float(self._quantile(0.05 / n_pairs) * self.errors[self.names.index(name)].max())
+        """The lead over a method that would have survived the correction, whatever the other one but the reference."""
+        others = [k for k, other in enumerate(self.names) if other not in (name, self.reference)]
+        n_pairs = len(others) if name == self.reference else len(others) * (len(others) + 1) // 2
+        return float(self._quantile(0.05 / n_pairs) * self.errors[self.names.index(name), others].max())
 
     def _quantile(self, level: float) -> float:
         return float(stats.t.ppf(1 - level / 2, self.n_splits - 1))
 
 
-def all_pairs(scores, names, *, test_share=0.2) -> AllPairs:
+def all_pairs(scores, names, *, reference=None, test_share=0.2) -> AllPairs:
     """Compare every method with every other one on the same splits.
 
     Parameters
@@ -128,6 +135,8 @@ def all_pairs(scores, names, *, test_share=0.2) -> AllPairs:
         The higher the better.
     names : sequence of str
         The methods.
+    reference : str, default=None
+        The method whose pairs are corrected by themselves, if it is among them.
     test_share : float, default=0.2
         Test rows as a share of all rows: 1 / (number of folds).
 
@@ -151,8 +160,12 @@ def all_pairs(scores, names, *, test_share=0.2) -> AllPairs:
     differences[above, below], differences[below, above] = apart.mean(axis=0), -apart.mean(axis=0)
     errors[above, below] = errors[below, above] = corrected_error(apart, test_share)
     raw = np.nan_to_num([_corrected_pvalue(column, test_share) for column in apart.T], nan=1.0)
-    pvalues[above, below] = pvalues[below, above] = holm(raw)
-    return AllPairs(names, differences, errors, pvalues, len(scores))
+    is_reference = np.array([name == reference for name in names])
+    with_reference = is_reference[above] | is_reference[below]
+    for family in (with_reference, ~with_reference):
+        raw[family] = holm(raw[family])
+    pvalues[above, below] = pvalues[below, above] = raw
+    return AllPairs(names, differences, errors, pvalues, len(scores), reference)
 
 
 def corrected_error(values, test_share: float) -> np.ndarray:
