@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from gapkernel.cli import main
 from gapkernel.cli import problem as problems
-from gapkernel.cli.colours import DARK, DARK_PALETTE, LIGHT
-from gapkernel.cli.compare import FULL, compare, compare_study, expected_seconds
+from gapkernel.cli.colours import DARK, DARK_PALETTE, LIGHT, colour_of
+from gapkernel.cli.compare import FULL, compare, compare_study, expected_seconds, methods_for
 from gapkernel.cli.measures import ACCURACY
 from gapkernel.cli.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
@@ -26,7 +26,7 @@ from gapkernel.cli.verdict import Verdict
 from gapkernel.estimators.gap.base import MEMBERS
 from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.experiments import METHODS, Grid, all_pairs
-from gapkernel.experiments.methods import COMPARED, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY, FITTED
+from gapkernel.experiments.methods import COMPARED, COMPARED_QUICKLY, FITTED
 from gapkernel.plots.drawing import PALETTE
 from gapkernel.tables.files import Reading, at_most, labelled
 from gapkernel.tables.input_errors import InputError
@@ -207,7 +207,13 @@ def test_every_method_sees_the_same_folds_and_gaps():
         seeds.setdefault(key, set()).add((task.split_seed, task.data_seed))
     assert all(len(found) == 1 for found in seeds.values())
     assert {task.method for task in study.tasks} == set(COMPARED)
-    assert set(FITTED) == {*COMPARED, *COMPARED_QUICKLY, *COMPARED_ON_MANY_ROWS, "linear"}
+
+
+@pytest.mark.parametrize(("n_rows", "quick"), [*itertools.product((100, 10**4), (False, True))])
+def test_every_method_that_is_compared_can_be_fitted_and_drawn(n_rows, quick):
+    names = methods_for(n_rows, quick)
+    assert set(names) <= set(FITTED)
+    assert len({colour_of(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(("method", "target"), [*((name, "class") for name in FAST), ("genrbf", "value")])
@@ -354,9 +360,10 @@ def odd_file(folder):
 @pytest.mark.parametrize(
     ("method", "members"),
     [
-        *((name, None) for name in FITTED if name != "gap"),
+        *((name, None) for name in FAST),
         ("gap", ("genrbf", "rbf")),
         pytest.param("gap", None, marks=pytest.mark.slow),  # all its members
+        pytest.param("fourier", None, marks=pytest.mark.slow),  # "fourier-quick" with more folds
     ],
 )
 def test_both_snippets_give_the_compared_predictions(method, members, task, odd_file, tmp_path, monkeypatch, capsys):

@@ -30,7 +30,7 @@ DARK = {
 DARK_PALETTE = (
     *("#5fb0ee", "#6cc070", "#3fc0c8", "#a39ef5", "#ee9a63", "#dcae45", "#e08ab5", "#8fb0dc", "#b0b0b0", "#d5dee7"),
 )
-ALIKE = {"gap-quick": "gap", "fourier": "genrbf", "mean_landmarks": "mean_indicator"}
+ALIKE = {"gap-quick": "gap", "fourier": "genrbf", "fourier-quick": "genrbf", "mean_landmarks": "mean_indicator"}
 """Methods that are never on one page, and share a colour."""
 
 

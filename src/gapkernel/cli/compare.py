@@ -24,7 +24,13 @@ from gapkernel.cli.problem import FOLDS, Problem, Request
 from gapkernel.cli.verdict import Verdict
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
-from gapkernel.experiments.methods import COMPARED, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY, EXACT_ROWS
+from gapkernel.experiments.methods import (
+    COMPARED,
+    COMPARED_ON_MANY_ROWS,
+    COMPARED_QUICKLY,
+    COMPARED_QUICKLY_ON_MANY_ROWS,
+    EXACT_ROWS,
+)
 from gapkernel.experiments.report import duration
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
@@ -63,7 +69,7 @@ def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=No
     kept = out.with_suffix(".sqlite")
     may_write(kept, request.path, out)
     problem = _problem(request)
-    methods = methods or _methods(len(problem.y), quick)
+    methods = methods or methods_for(len(problem.y), quick)
     _introduce(problem, console)
     study = compare_study(problem, methods, **(QUICK if quick else FULL))
     jobs = n_jobs or (1 if quick else joblib.cpu_count())
@@ -168,9 +174,10 @@ def _curve(verdict: Verdict) -> Table:
     return table
 
 
-def _methods(n_rows: int, quick: bool) -> tuple[str, ...]:
+def methods_for(n_rows: int, quick: bool) -> tuple[str, ...]:
+    """The methods that are compared on a table of some size."""
     if n_rows > EXACT_ROWS:
-        return COMPARED_ON_MANY_ROWS
+        return COMPARED_QUICKLY_ON_MANY_ROWS if quick else COMPARED_ON_MANY_ROWS
     return COMPARED_QUICKLY if quick else COMPARED
 
 

@@ -87,6 +87,13 @@ METHODS: dict[str, Method] = {
             make=partial(_gap, members=["fourier"]),
             ours=True,
         ),
+        MadeMethod(
+            name="fourier-quick",
+            label="genRBF, Fourier features (quick)",
+            short="Fourier (quick)",
+            make=partial(_gap, members=["fourier"], cv=3),
+            ours=True,
+        ),
         MadeMethod(name="baseline", label="no model", short="no model", make=_no_model),
         _on_laws("genrbf", "genRBF", GenRBF(), "gamma"),
         KernelMethod(
@@ -170,7 +177,12 @@ COMPARED_QUICKLY = ("gap-quick", "genrbf", "rbf", "ehk", "mean_indicator", "boos
 COMPARED_ON_MANY_ROWS = ("gap", "fourier", "mean_landmarks", "boosting-one-hot", "baseline")
 """Those of ``gapkernel compare`` above `EXACT_ROWS`: time grows with the rows, not with their square."""
 
-FITTED = tuple(dict.fromkeys((*COMPARED, *COMPARED_QUICKLY, *COMPARED_ON_MANY_ROWS, "linear")))
+COMPARED_QUICKLY_ON_MANY_ROWS = ("fourier-quick", "mean_landmarks", "boosting-one-hot", "baseline")
+"""Those of ``gapkernel compare --quick`` above `EXACT_ROWS`."""
+
+LISTS = (COMPARED, COMPARED_QUICKLY, COMPARED_ON_MANY_ROWS, COMPARED_QUICKLY_ON_MANY_ROWS)
+
+FITTED = tuple(dict.fromkeys((*(name for names in LISTS for name in names), "linear")))
 """Those of ``gapkernel fit``, the default first: all that are compared, and one more."""
 
 SIMPLEST_FIRST = (
