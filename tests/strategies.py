@@ -71,11 +71,11 @@ def dense_twin(density):
     return Gaussian.from_moments(density.mean_, density.covariance_)
 
 
-def two_lumps(seed, n=60, d=5, rate=0.3):
+def two_lumps(seed=0, n=60, d=5, rate=0.3, apart=6.0):
     """Two lumps of correlated rows, with gaps and a value at least in each row."""
     random = np.random.default_rng(seed)
     X = random.multivariate_normal(random.standard_normal(d), random_covariance(random, d), size=n)
-    X[: n // 3] += 6.0
+    X[: n // 3] += apart
     gappy = punch(random, X, rate)
     empty = np.isnan(gappy).all(axis=1)
     gappy[empty, 0] = X[empty, 0]

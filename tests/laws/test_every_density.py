@@ -1,6 +1,7 @@
 """Truths about every density, over one list: reading, weights, order, units, laws, draws, moments, and the edges."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from strategies import punch, random_covariance
+from strategies import two_lumps
 
 from gapkernel.density import (
     AtomicDensity,
@@ -46,22 +47,12 @@ DENSITIES = {
 }
 NUMBERS_ONLY = ("gaussian", "gaussian with a prior", "one factor", "two components", "best", "atoms of a mixture")
 DRAWN = ("neighbours", "atoms", "atoms of a mixture")  # draws belong to a row as it is: units and order change them
+numbers = partial(two_lumps, d=D, apart=4.0)
 every_density = pytest.mark.parametrize("name", DENSITIES)
 
 
 def fitted(name, X, weight=None) -> Density:
     return clone(DENSITIES[name]).fit(X, sample_weight=weight)
-
-
-def numbers(seed=0, n=60, rate=0.3):
-    """Two lumps of correlated rows, with gaps and a value at least in each row."""
-    random = np.random.default_rng(seed)
-    X = random.multivariate_normal(random.standard_normal(D), random_covariance(random, D), size=n)
-    X[: n // 3] += 4.0
-    gappy = punch(random, X, rate)
-    empty = np.isnan(gappy).all(axis=1)
-    gappy[empty, 0] = X[empty, 0]
-    return gappy
 
 
 def frame(seed=0, n=60):
@@ -119,7 +110,7 @@ def test_inputs_are_never_written_to(name):
 
 
 @every_density
-@pytest.mark.parametrize("form", [numbers, frame])
+@pytest.mark.parametrize("form", [numbers, frame], ids=["numbers", "frame"])
 def test_observed_cells_stay_in_laws_and_draws(name, form):
     if form is frame and name in NUMBERS_ONLY:
         pytest.skip("for numbers only")

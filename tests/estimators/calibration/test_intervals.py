@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import LIBSVM, gappy_tables, punch
+from strategies import gappy_tables, punch
 
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
@@ -298,25 +297,6 @@ def test_a_sample_without_any_weight_is_refused(monkeypatch):
 
 
 # --- scikit-learn's contract, files and complaints ------------------------------------------------------------
-
-
-SMALL = [clone(m).set_params(gammas=[0.1], cv=2) if hasattr(m, "cv") else m for m in MACHINES]
-
-
-@parametrize_with_checks([gk.KernelRidge(conformal=True)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    SMALL,
-    expected_failed_checks=lambda machine: (
-        {"check_sample_weight_equivalence_on_dense_data": LIBSVM} if isinstance(machine, gk.SVR) else {}
-    ),
-)
-def test_scikit_learn_checks_of_near_twins(estimator, check):
-    check(estimator)
 
 
 @machines

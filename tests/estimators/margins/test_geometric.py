@@ -7,14 +7,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import LIBSVM
 
 from gapkernel import GeometricMarginSVC
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
-
-EXEMPTIONS = {"check_sample_weight_equivalence_on_dense_data": LIBSVM}
-"""Checks of scikit-learn that GeometricMarginSVC need not pass, with the reason."""
 
 
 def problem(seed=0, n=80, d=4, rate=0.3, noise=0.3, shift=0.0):
@@ -252,11 +247,3 @@ def test_dates_are_refused():
     frame, y = mixed()
     with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
         GeometricMarginSVC().fit(frame.assign(day=pd.Timestamp("2020-01-01")), y)
-
-
-@parametrize_with_checks(
-    [GeometricMarginSVC(), GeometricMarginSVC(kernel="poly"), GeometricMarginSVC(method="average", norm="mean")],
-    expected_failed_checks=lambda _: EXEMPTIONS,
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gapkernel import SVC, RobustSVC, config_context
 from gapkernel.density import Gaussian, GaussianMixture
@@ -15,8 +14,6 @@ from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma, Missin
 from gapkernel.solvers.cones import diagonal_root
 
 COVARIANCES = ["identity", "variance", "full"]
-EXEMPTIONS = {}
-"""Checks of scikit-learn that RobustSVC need not pass, with the reason: none."""
 
 
 def problem(seed=0, n=40, d=4, rate=0.25, n_classes=2):
@@ -344,14 +341,6 @@ def test_at_the_size_of_the_published_experiment_it_trains_in_seconds():
 def test_it_clones_and_names_its_parameters():
     machine = RobustSVC(kernel=ExpectedRBF(0.4), tau=0.3)
     assert clone(machine).get_params()["kernel__gamma"] == 0.4
-
-
-@parametrize_with_checks(
-    [RobustSVC(), RobustSVC(kernel="linear"), RobustSVC(covariance="identity", mean="imputed")],
-    expected_failed_checks=lambda _: EXEMPTIONS,
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_cones_of_mixtures_far_apart_are_not_dropped():
