@@ -1,15 +1,18 @@
-"""The public data sets of the papers, from a local folder or from OpenML."""
+"""The public data sets of the papers, from a local folder, from OpenML or from the archives that have them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gapkernel.datasets.download import DOWNLOADS, fetch
 from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
 from gapkernel.tables.pandas_files import pandas_files
 
@@ -57,21 +60,16 @@ OPENML = {
     "pima": OnOpenML(37, (768, 8), (268, 500)),
     "credit_crx": OnOpenML(29, (690, 15), (307, 383)),
     "house_votes": OnOpenML(56, (435, 16), (168, 267)),
+    "primary_tumor": OnOpenML(
+        171, (339, 17), (1, 1, 1, 2, 2, 2, 6, 6, 7, 9, 10, 14, 14, 16, 20, 24, 24, 28, 29, 39, 84)
+    ),
 }
-LOCAL_ONLY = (
-    "horse_colic_23",
-    "horse_colic_24",
-    "liver_disorders",
-    "primary_tumor",
-    "servo",
-    "usps",
-    "water_treatment",
-)
-"""OpenML has these in another form (other columns, another target, no split), or not at all."""
+PUBLIC = (*OPENML, *DOWNLOADS)
+"""What needs no local folder; OpenML has the downloads in another form: other columns, another target, no split."""
 
 
 def available(data_dir=None) -> tuple[str, ...]:
-    """The names that `load` takes: those of the local folder, if there is one, and those on OpenML.
+    """The names that `load` takes: those of the local folder, if there is one, and the public ones.
 
     Parameters
     ----------
@@ -89,7 +87,7 @@ def available(data_dir=None) -> tuple[str, ...]:
     True
     """
     folder = local_folder(data_dir)
-    return tuple(sorted({*OPENML, *LOCAL_ONLY, *(_index(folder) if folder else ())}))
+    return tuple(sorted({*PUBLIC, *(_index(folder) if folder else ())}))
 
 
 def load(name, data_dir=None) -> Dataset:
@@ -101,8 +99,8 @@ def load(name, data_dir=None) -> Dataset:
         One of `available`; for example "heart_statlog", "horse_colic_24", "servo", "usps".
     data_dir : path, default=None
         A folder with an ``index.json`` that lists its files, their columns and their checksums. None is the folder that
-        the environment variable GAPKERNEL_DATA names. Without a folder the data come from OpenML, through
-        scikit-learn's cache.
+        the environment variable GAPKERNEL_DATA names. Without a folder the data come from OpenML, or from the archives
+        that `gapkernel.datasets.download` names, into scikit-learn's data folder; that they are the papers' is checked.
 
     Returns
     -------
@@ -123,13 +121,7 @@ def load(name, data_dir=None) -> Dataset:
     known = available(data_dir)
     if name not in known:
         raise ValueError(f"There is no data set {name!r}. Known are {', '.join(known)}.")
-    if name not in OPENML:
-        where = f"in {folder}" if folder else f"(set {ENVIRONMENT} or pass data_dir)"
-        raise FileNotFoundError(
-            f"The data set {name!r} is read from a local folder only, and it is not there {where}: "
-            f"OpenML does not have it in the form of the paper."
-        )
-    return _from_openml(name, OPENML[name])
+    return _from_openml(name, OPENML[name]) if name in OPENML else _from_archive(name)
 
 
 def local_folder(data_dir=None) -> Path | None:
@@ -180,17 +172,20 @@ def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
     return Dataset(*pandas_files().read_known(path, entry["target"], entry["categorical"]))
 
 
+def _from_archive(name: str) -> Dataset:
+    with _connected(name, " and ".join(DOWNLOADS[name].addresses)):
+        return Dataset(*fetch(name, DOWNLOADS[name]))
+
+
 def _from_openml(name: str, source: OnOpenML) -> Dataset:
     files = pandas_files()
     from sklearn.datasets import fetch_openml
 
-    try:
-        found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
-    except (OSError, ValueError) as error:  # no connection, or an answer that is not a data set
-        raise ConnectionError(
-            f"The data set {name!r} could not be fetched from OpenML (id {source.id}): {error}. Without a connection, "
-            f"put it into a folder and name that in {ENVIRONMENT} or data_dir."
-        ) from error
+    with _connected(name, f"OpenML (id {source.id})"):
+        try:
+            found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
+        except ValueError as error:  # an answer that is not a data set
+            raise OSError(str(error)) from error
     X = take_columns(found.data, [k for k, column in enumerate(labels_of(found.data)) if column not in source.drop])
     y = np.asarray(found.target)
     counts = tuple(sorted(np.unique(y[~missing_in(y)], return_counts=True)[1].tolist()))
@@ -201,3 +196,15 @@ def _from_openml(name: str, source: OnOpenML) -> Dataset:
         )
     categorical = np.array(labels_of(X))[schema_of(X).categorical].tolist()
     return Dataset(*files.known_types(X, found.target, categorical))
+
+
+@contextmanager
+def _connected(name: str, where: str) -> Iterator[None]:
+    """Say what to do where there is no connection."""
+    try:
+        yield
+    except OSError as error:
+        raise ConnectionError(
+            f"The data set {name!r} could not be fetched from {where}: {error}. Without a connection, put it into a "
+            f"folder and name that in {ENVIRONMENT} or data_dir."
+        ) from error

@@ -131,9 +131,12 @@ def typed_frame(
     return pd.DataFrame(columns), notes, unusable
 
 
-def read_known(path, target: str, categorical) -> tuple[pd.DataFrame, np.ndarray]:
-    """A CSV file whose categories are known, and its target; rows without a target are left out."""
-    frame = pd.read_csv(path, dtype=dict.fromkeys(categorical, str))
+def read_known(path, target: str, categorical, **layout) -> tuple[pd.DataFrame, np.ndarray]:
+    """A CSV file whose categories are known, and its target; rows without a target are left out.
+
+    ``layout`` are further options of `pandas.read_csv`.
+    """
+    frame = pd.read_csv(path, dtype=dict.fromkeys(categorical, str), **layout)
     return known_types(frame.drop(columns=target), frame[target], categorical)
 
 
