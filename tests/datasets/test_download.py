@@ -52,7 +52,7 @@ def test_lines_become_a_table(archive, monkeypatch):
 @pytest.mark.parametrize("changed", [TEXT.replace("20", "21"), TEXT.replace("no", "yes"), TEXT.replace("01", "1")])
 def test_another_table_is_refused(changed, archive, monkeypatch):
     archive["toy.data"] = TEXT.encode()
-    X, y = download.fetch("toy", toy := Download(("http://there/toy.data",), TOY, digest(*read(TEXT, archive))))
+    X, _ = download.fetch("toy", toy := Download(("http://there/toy.data",), TOY, digest(*read(TEXT, archive))))
     assert X.shape == (3, 2)
     archive["toy.data"] = changed.encode()
     with pytest.raises(ValueError, match=r"no longer hold the 'toy' of the papers: the SHA-256 of the table differs"):

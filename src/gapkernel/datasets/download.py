@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +55,8 @@ def digest(X, y: np.ndarray) -> str:
     return hashlib.sha256(b"\n".join(parts)).hexdigest()
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True)
+class Layout:
     """How the lines of a text file become a table.
 
     Attributes
