@@ -166,7 +166,7 @@ def reproduce(
     quick: Annotated[bool, Option("--quick", help="A part that takes a few minutes; the default.")] = False,
     standard: Annotated[bool, Option("--standard", help="All rows and settings, fewer repetitions.")] = False,
     full: Annotated[bool, Option("--full", help="All of it.")] = False,
-    data_dir: Annotated[Path | None, Option(help="Folder of data sets; otherwise GAPKERNEL_DATA, or they are fetched.")] = None,
+    data_dir: Annotated[Path | None, Option(help="Folder of data sets; else GAPKERNEL_DATA, or fetched.")] = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Folder for tables, figures and results.")] = None,
     jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
 ) -> None:
