@@ -5,8 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
+from gapkernel.estimators.process import base
 from gapkernel.estimators.process.evidence import FittedProcess
 from gapkernel.solvers import process
 from gapkernel.solvers.process import lbfgs
@@ -84,3 +86,18 @@ def test_a_search_that_fails_is_said_if_a_slope_is_left(slope):
             lbfgs(objective, start, bounds)
     else:
         lbfgs(objective, start, bounds)  # a warning would be an error
+
+
+@pytest.mark.parametrize(("few", "threads"), [(30, 1), (29, 3)])
+def test_the_search_on_few_rows_takes_one_thread_for_matrix_products(monkeypatch, few, threads):
+    """More wait for each other, many times as long as they work."""
+    seen = []
+
+    def optimizer(objective, theta, bounds):
+        seen.extend(found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas")
+        return theta, objective(theta)[0]
+
+    monkeypatch.setattr(base, "FEW_ROWS", few)
+    with threadpool_limits(3):
+        gk.GaussianProcessRegressor(optimizer=optimizer).fit(*problem(30))
+    assert set(seen) == {threads}

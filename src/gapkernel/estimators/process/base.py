@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.runtime.config import check_fits
+from gapkernel.compute.runtime.tasks import one_blas_thread
 from gapkernel.estimators.base import KernelMachine, Laws
 from gapkernel.estimators.calibration import Calibration, check_asked
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
@@ -19,6 +21,10 @@ from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperp
 from gapkernel.rows import Rows
 from gapkernel.solvers.process import lbfgs, maximise
 from gapkernel.tables import Table
+
+FEW_ROWS = 500
+"""Rows up to which the search takes one thread for matrix products: more would wait for each other, on a busy computer
+many times as long as they work."""
 
 
 class ProcessRows(NamedTuple):
@@ -146,7 +152,8 @@ class GaussianProcess(KernelMachine):
             prior, slope = parameters.log_prior()
             return value + prior, gradient + slope
 
-        return maximise(objective, starts, bounds, self.optimizer if callable(self.optimizer) else lbfgs)
+        with one_blas_thread() if len(evidence.targets) <= FEW_ROWS else nullcontext():
+            return maximise(objective, starts, bounds, self.optimizer if callable(self.optimizer) else lbfgs)
 
 
 def with_gaps(rows: Rows, gap_columns: np.ndarray | None) -> Rows:
