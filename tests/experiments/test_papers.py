@@ -16,7 +16,7 @@ import gapkernel as gk
 from gapkernel.experiments import PAPERS, Grid, Task, cell_tests, reproduce
 from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
-from gapkernel.experiments.report import Report, ReportTable
+from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.kernels import CompletionKernel
 
 mpl.use("Agg")
@@ -161,6 +161,53 @@ def test_the_genrbf_report_ranks_the_methods(monkeypatch):
     assert "genRBF on raw columns is number 2 of 9 (rank 2.00)" in report.findings[0]
     assert [row[1] for row in report.tables[1].rows] == ["18", "12", "2"]
     assert not any("t test" in finding for finding in report.findings)  # of three pairs
+
+
+def test_claims_are_held_against_the_results():
+    held = {claim.what: claim.holds for claim in genrbf.claims(cells_with())}
+    assert held["genRBF has the best mean rank"] is True
+    assert held["it is significantly better than all but karma"] is False  # two data sets show nothing
+    assert {claim.what: claim.holds for claim in genrbf.claims(cells_with(mean=0.1))}[
+        "genRBF has the best mean rank"
+    ] is False
+    table = beside_the_paper([Claim("a", "1", "2", True), Claim("b", "1", "2", False, "c"), Claim("d", "1", "", None)])
+    assert [row[3:] for row in table.rows] == [("yes", ""), ("no", "c"), ("open", "")]
+
+
+def cells_with(**more):
+    frame = genrbf_results()
+    frame = frame[frame["dataset"].isin(["heart_statlog", "pima"])]
+    frame = frame.assign(label=frame["method"].map(lambda name: genrbf.METHODS[name].short))
+    return genrbf.cells(
+        frame.assign(accuracy=frame["accuracy"] + frame["method"].map(lambda name: more.get(name, 0.0)))
+    )
+
+
+def test_claims_of_the_ehk_paper_are_held_against_the_results():
+    size = replace(ehk.QUICK, data=("servo", "credit_crx"))
+    best = {(d, m): 0.3 if d == "servo" else 0.125 for d in size.data for m in ehk.TABLE_METHODS}
+    best["servo", "rbf1"] = 0.2
+    lines = [(f, label, f + 0.2 * (label == "RBF2")) for f in (0.0, 0.1, 0.5) for label in ehk.CURVES.values()]
+    points = pd.DataFrame(lines, columns=["fraction", "label", "error"])
+    points.loc[points["fraction"] == 0, "error"] = 0.1
+    held = {claim.what: (claim.ours, claim.holds) for claim in ehk.claims(size, best, points)}
+    assert held["EHK_alpha on SERVO"] == ("0.300", True)
+    assert held["EHK_alpha on CREDITCRX"] == ("12.50", True)
+    assert held["EHK_alpha is the best of the four"] == ("on 0 of 2", False)
+    assert held["RBF2 falls from 0 to 10 % of gaps"] == ("+20.0 points, RBF1 +0.0", True)
+
+
+@pytest.mark.parametrize("better", [0.0, 0.1])
+def test_claims_of_the_expected_kernel_paper_are_held_against_the_results(better):
+    random, seconds = np.random.default_rng(0), {"expected": 1.0, "variance": 50.0, "identity": 10.0}
+    lines = [
+        {"dataset": d, "method": m, "fraction": f, "draw": draw, "fit_seconds": seconds[m],
+         "error": 0.2 - better * (m == "identity") + 0.01 * random.random()}
+        for d in expected_kernel.DATASETS for m in seconds for f in (0.1, 0.2) for draw in range(10)
+    ]  # fmt: skip
+    *alike, faster = expected_kernel.claims(pd.DataFrame(lines))
+    assert [claim.holds for claim in alike] == [better == 0.0] * 2
+    assert (faster.holds, faster.ours) == (True, "variances 50 to 50 times; spheres 10 to 10 times")
 
 
 def test_the_genrbf_report_tests_cells_by_the_share_of_its_folds(monkeypatch):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.experiments.store import versions
+
+LONG = 30
+"""Letters beyond which a cell is a sentence, which may be broken, and no number."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,13 @@ class ReportTable:
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([*lines, *(["", self.note] if self.note else [])])
 
+    def longest(self, column: int) -> int:
+        """Letters of the longest cell of a column."""
+        return max(len(line[column]) for line in (self.header, *self.rows))
+
     def in_parts(self, width: int) -> list[list[int]]:
         """The places of the columns, in parts that fit a width, each behind the keys: no number is cut."""
-        lines = [self.header, *self.rows]
-        widths = [max(len(line[k]) for line in lines) + len(" | ") for k in range(len(self.header))]
+        widths = [min(self.longest(k), LONG) + len(" | ") for k in range(len(self.header))]
         keys = range(self.keys)
         parts = [[*keys]]
         for k in range(self.keys, len(widths)):
@@ -61,6 +68,33 @@ class ReportTable:
                 parts.append([*keys])
             parts[-1].append(k)
         return parts
+
+
+class Claim(NamedTuple):
+    """What a paper says, and what came out here.
+
+    Attributes
+    ----------
+    what, paper, ours : str
+        The claim, the paper's number or word for it, and ours.
+    holds : bool or None
+        Whether it was found here too; None if these results cannot tell.
+    why : str
+        The best explanation of a difference.
+    """
+
+    what: str
+    paper: str
+    ours: str
+    holds: bool | None
+    why: str = ""
+
+
+def beside_the_paper(claims: Iterable[Claim], note: str = "") -> ReportTable:
+    """The claims of a paper as a table."""
+    word = {True: "yes", False: "no", None: "open"}
+    rows = [(one.what, one.paper, one.ours, word[one.holds], one.why) for one in claims]
+    return ReportTable("Beside the paper", ("claim", "paper", "ours", "agrees", "best explanation"), rows, note)
 
 
 @dataclass
@@ -111,7 +145,8 @@ class Report:
             for part, places in enumerate(table.in_parts(console.width)):
                 shown = Table(title=None if part else table.title, title_justify="left")
                 for k in places:
-                    shown.add_column(table.header[k], justify="right" if k else "left", no_wrap=k > 0)
+                    text = k == 0 or table.longest(k) > LONG
+                    shown.add_column(table.header[k], justify="left" if text else "right", no_wrap=not text)
                 for row in table.rows:
                     shown.add_row(*(row[k] for k in places))
                 console.print(shown)

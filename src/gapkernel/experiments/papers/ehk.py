@@ -8,7 +8,7 @@ import numpy as np
 
 from gapkernel.experiments.grid import Grid, powers_of_two
 from gapkernel.experiments.papers.ehk_protocol import REGRESSION, GridCV, NestedGridCV
-from gapkernel.experiments.report import Report, ReportTable
+from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.tasks import tasks_of
 from gapkernel.plots.figures import curves, points_of
 
@@ -104,7 +104,7 @@ def report(table, nested, figure, size: Size) -> Report:
     drawn = curves(panels, "error, %", xlabel="missing values, %", line=MAJORITY_ERROR)
     caption = "Error on the synthetic problem, best cell of the grid; the line is the majority class."
     out.add_figure("figure1_synthetic", drawn, caption)
-    out.tables.append(figure_table(points, size))
+    out.tables += [figure_table(points, size), beside_the_paper(claims(size, best, points))]
     out.findings = findings(size, best, honest, points)
     out.remarks = [
         f"Table 2: {size.repeats} x 10 folds (the paper: 10 x 10); nested: {size.nested_repeats} x 10 outer, 5 inner "
@@ -184,14 +184,14 @@ def findings(size: Size, best, honest, points) -> list[str]:
     for dataset in (name for name in size.data if name not in STAND_INS):
         name, paper = PAPER[dataset][0], PAPER[dataset][-1]
         value = best[dataset, "ehk_alpha"] * (1 if dataset in REGRESSION else 100)
-        allowed = 0.03 if dataset in REGRESSION else 0.5
-        verdict = "better than" if value <= paper else "within" if value <= paper + allowed else "worse than"
+        room = allowed(dataset)
+        verdict = "better than" if value <= paper else "within" if value <= paper + room else "worse than"
         unit = "NRMSE" if dataset in REGRESSION else "%"
         ahead = min(TABLE_METHODS, key=lambda method: best[dataset, method])
         other = f" {TABLE_METHODS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead], ours=True)}."
         out.append(
             f"{name}: EHK_alpha {written(dataset, best[dataset, 'ehk_alpha'], ours=True)} {unit} by the paper's "
-            f"protocol ({verdict} {'its' if verdict != 'within' else f'{allowed} of its'} {written(dataset, paper)}), "
+            f"protocol ({verdict} {'its' if verdict != 'within' else f'{room} of its'} {written(dataset, paper)}), "
             f"{written(dataset, honest[dataset, 'ehk_alpha'], ours=True)} nested."
             + other
             * (best[dataset, ahead] < best[dataset, "ehk_alpha"])
@@ -200,3 +200,47 @@ def findings(size: Size, best, honest, points) -> list[str]:
     order = ", ".join(f"{label} {100 * value:.1f}" for label, value in means.items())
     out.append(f"Synthetic problem, mean error over all shares of gaps: {order}.")
     return out
+
+
+def claims(size: Size, best, points) -> list[Claim]:
+    """What the paper says, and what came out here."""
+    real = [name for name in size.data if name not in STAND_INS]
+    out = []
+    for dataset in real:
+        name, paper = PAPER[dataset][0], PAPER[dataset][-1]
+        value, room = best[dataset, "ehk_alpha"] * (1 if dataset in REGRESSION else 100), allowed(dataset)
+        ours = written(dataset, best[dataset, "ehk_alpha"], ours=True)
+        why = "" if abs(value - paper) <= room else "The paper does not give its grid."
+        out.append(Claim(f"EHK_alpha on {name}", written(dataset, paper), ours, bool(abs(value - paper) <= room), why))
+    ahead = [name for name in real if min(TABLE_METHODS, key=lambda m: best[name, m]) == "ehk_alpha"]
+    out.append(
+        Claim(
+            "EHK_alpha is the best of the four",
+            "on every table",
+            f"on {len(ahead)} of {len(real)}",
+            len(ahead) == len(real),
+            "Our RBF kernels, tuned over a wide grid on standardised columns, make fewer errors than the paper's.",
+        )
+    )
+    means = 100 * points.pivot_table(index="fraction", columns="label", values="error")
+    some = means.loc[means.index > 0].mean().sort_values()
+    out.append(
+        Claim("EHKF1 is the best on the synthetic problem", "yes", f"{some.index[0]} is", some.index[0][:5] == "EHKF1")
+    )
+    none, first = means.index[:2]
+    jump, other = (means.loc[first, label] - means.loc[none, label] for label in ("RBF2", "RBF1"))
+    out.append(
+        Claim(
+            f"RBF2 falls from 0 to {100 * first:.0f} % of gaps",
+            "drastically, from 0 to 5 %",
+            f"{jump:+.1f} points, RBF1 {other:+.1f}",
+            bool(jump > 2 * other),
+            "Columns for gaps come in at this step, but C and the width are tuned again there.",
+        )
+    )
+    return out
+
+
+def allowed(dataset: str) -> float:
+    """How far from the paper's a loss may be and still agree."""
+    return 0.03 if dataset in REGRESSION else 0.5

@@ -12,7 +12,7 @@ from gapkernel.datasets import load, make_source_tracking
 from gapkernel.estimators import SVC, CategoricalNaiveBayes
 from gapkernel.estimators.search import Search
 from gapkernel.experiments.protocol import Protocol, fold_of
-from gapkernel.experiments.report import Report, ReportTable
+from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.tasks import Task, tasks_of
 from gapkernel.imputation import ChainedEquations
 from gapkernel.kernels import CompletionKernel, HeterogeneousKernel
@@ -33,6 +33,12 @@ PAPER_CLASSES = {
 }
 SOURCES = ("human", "cow", "poultry", "swine")
 SMALLEST_CLASS = 10
+WITH_LABELS = (
+    "The chains see the label of training rows and not that of new ones. Without it 2MI has 72.7 % in place of 70.8 % on "
+    "the simulated data (three repetitions), which is half of what it lacks."
+)
+COMPARABLE, MUCH = 2.0, 3.0
+"""Points of accuracy that are no difference (the paper's four lie within 1.7), and how many times more is much more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +148,7 @@ def report(frame, size: Size) -> Report:
     """Table 1 and a figure of it from the results."""
     out = Report("microbiology", seconds=float(frame["seconds"].sum()))
     found = {key: summarised(part, size.protocol.Cs) for key, part in frame.groupby(["dataset", "method"])}
-    out.tables = [table1(found), class_table(found)]
+    out.tables = [table1(found), class_table(found), beside_the_paper(claims(found))]
     heights = {
         label: [(found[dataset, method]["accuracy"], found[dataset, method]["spread"]) for dataset in DATASETS]
         for method, label in METHODS.items()
@@ -224,3 +230,25 @@ def findings(found) -> list[str]:
             f"{found[dataset, imputed]['accuracy']:.1f} %, which takes {ratio:.0f} times as long."
         )
     return [*out, "The paper: 78.2 to 79.9 %, all four comparable, the kernel extensions at much lower cost."]
+
+
+def claims(found) -> list[Claim]:
+    """What the paper says of its four approaches, and what came out on the stand-ins."""
+    four = ("1ke", "2ke", "1mi", "2mi")
+    out = []
+    for dataset, title in DATASETS.items():
+        values = [found[dataset, method]["accuracy"] for method in four]
+        spread = max(found[dataset, method]["spread"] for method in four)
+        close = max(values) - min(values) <= max(COMPARABLE, 2 * spread)
+        why = "" if close else WITH_LABELS
+        ours = f"{min(values):.1f} to {max(values):.1f} %"
+        out.append(Claim(f"the four approaches are comparable ({title})", "78.2 to 79.9 %", ours, close, why))
+    kernel, chains = (
+        [found[dataset, method]["seconds"] for dataset in DATASETS for method in some] for some in (four[:2], four[2:])
+    )
+    ratios = [slow / fast for slow, fast in zip(chains, kernel, strict=True)]
+    cost = f"{min(ratios):.0f} to {max(ratios):.0f} times"
+    out.append(Claim("multiple imputation costs much more", "much", cost, min(ratios) > MUCH))
+    gap = found["source_tracking", "1ke"]["accuracy"] - found["source_tracking", "nb"]["accuracy"]
+    out.append(Claim("1KE is ahead of naive Bayes", "1.4 points", f"{gap:.1f} points", bool(gap > 0)))
+    return out
