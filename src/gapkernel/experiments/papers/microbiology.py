@@ -34,8 +34,8 @@ PAPER_CLASSES = {
 SOURCES = ("human", "cow", "poultry", "swine")
 SMALLEST_CLASS = 10
 WITH_LABELS = (
-    "The chains see the label of training rows and not that of new ones. Without it 2MI has 72.7 % in place of 70.8 % on "
-    "the simulated data (three repetitions), which is half of what it lacks."
+    "The chains see the label of training rows and not that of new ones. Without it 2MI has 72.7 % in place of 70.8 % "
+    "on the simulated data (three repetitions), which is half of what it lacks."
 )
 COMPARABLE, MUCH = 2.0, 3.0
 """Points of accuracy that are no difference (the paper's four lie within 1.7), and how many times more is much more."""
