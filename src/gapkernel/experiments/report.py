@@ -93,7 +93,7 @@ class Claim(NamedTuple):
 def beside_the_paper(claims: Iterable[Claim], note: str = "") -> ReportTable:
     """The claims of a paper as a table."""
     word = {True: "yes", False: "no", None: "open"}
-    rows = [(one.what, one.paper, one.ours, word[one.holds], one.why) for one in claims]
+    rows: list[tuple[str, ...]] = [(one.what, one.paper, one.ours, word[one.holds], one.why) for one in claims]
     return ReportTable("Beside the paper", ("claim", "paper", "ours", "agrees", "best explanation"), rows, note)
 
 
