@@ -16,6 +16,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import gapkernel as gk
 
 LONGEST = 60
+"""Seconds of processor time."""
+
 ROOMS = ("density", "kernels", "imputation", "missingness", "inspection", "datasets")
 LEFT_OUT = {
     "Density": "abstract",
@@ -113,23 +115,21 @@ def use(model, random):
         return gk.SVR(kernel=model, max_iter=1000).fit(table, NUMBERS).predict(X)
     if not hasattr(model, "fit"):
         return model._validate_params()
-    right = NUMBERS if is_regressor(model) else CLASSES
+    right = NUMBERS if _takes_numbers(model) else CLASSES
     target = right if random.random() < 0.7 else one_of(TARGETS, random)
     weight = {} if random.random() < 0.8 else {"sample_weight": one_of((*ODD, np.ones(16), np.zeros(16)), random)}
     if weight and "sample_weight" not in inspect.signature(model.fit).parameters:
         weight = {}
     model.fit(table, target, **weight)
-    verbs = (
-        "predict",
-        "predict_proba",
-        "decision_function",
-        "transform",
-        "condition",
-        "predict_interval",
-        "predict_set",
-    )
-    able = [verb for verb in verbs if hasattr(model, verb)]
+    able = [verb for verb in VERBS if hasattr(model, verb)]
     return getattr(model, one_of(able, random))(table if random.random() < 0.5 else one_of(TABLES, random))
+
+
+def _takes_numbers(model):
+    try:
+        return is_regressor(model)
+    except AttributeError:  # around something that is no estimator, which fit has to say
+        return False
 
 
 def call(number):
@@ -161,8 +161,8 @@ def is_clear(error):
 def trouble(number):
     """What is wrong with how a call ended, or None."""
     before = gk.get_config()
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(LONGEST)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -171,7 +171,7 @@ def trouble(number):
         if not is_clear(error):
             return f"{number} {list(NAMES)[number % len(NAMES)]}: {type(error).__name__}: {error}"[:300]
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         gk.set_config(memory_budget=before.memory_budget, n_threads=before.n_threads, progress=before.progress)
     return None
 

@@ -161,6 +161,8 @@ def test_drawn_orders_give_the_values_within_their_errors_and_rows_do_not_mix(da
     assert_allclose(drawn.answers, whole.answers, atol=1e-10)
     alone = shapley(model, rows[[2]], max_exact=2, n_permutations=60, random_state=0)
     assert_allclose(alone.values, drawn.values[[2]], atol=1e-12)
+    odd = shapley(model, rows, max_exact=2, n_permutations=59, random_state=0)  # no fewer orders than were asked for
+    assert_array_equal(odd.values, drawn.values)
 
 
 def test_interactions_sum_to_the_values_and_vanish_where_cells_only_add(data):
@@ -194,6 +196,9 @@ def test_the_target_says_what_is_explained(data):
     first = shapley(sure, X[:3], target="a")
     assert_array_equal(first.outputs, ["a"] * 3)
     assert_allclose(first.answers, sure.predict_proba(X[:3])[:, 0])
+    truth = gk.SVC(kernel="rbf").fit(X, y > 0)
+    for no in (False, truth.classes_[0]):  # Python's, and that of the labels
+        assert_allclose(shapley(truth, X[:3], target=no).values, against.values)
     several = gk.KernelRidge().fit(X, np.column_stack([y, -y]))
     assert_allclose(shapley(several, X[:3], target=1).values, -shapley(several, X[:3], target=0).values, atol=1e-10)
     pairs = gk.SVC(kernel="rbf", decision_function_shape="ovo").fit(X, np.digitize(y, [-1.0, 1.0]) + 5)

@@ -75,3 +75,39 @@ def test_an_extreme_penalty_is_refused(C):
 def test_limits_are_whole_numbers(changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
         gk.set_config(**changes)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gk.KernelRidge(alpha=10**400).fit(X, NUMBERS),
+        lambda: gk.density.FactorAnalysis(tol=10**400).fit(X),
+        lambda: gk.KernelRidgeCV(alphas=[10**400]).fit(X, NUMBERS),
+        lambda: gk.RobustSVC(max_iter=10**400).fit(X, CLASSES),
+        lambda: gk.FourierClassifier(10**400).fit(X, CLASSES),
+        lambda: gk.FourierFeatures(10**400).fit(X),
+        lambda: gk.inspection.friedman_nemenyi([[10**400, 1.0], [1.0, 2.0]]),
+        lambda: gk.inspection.value_of_information(gk.KernelRidge().fit(X, NUMBERS), X[3], costs=[10**400, 1.0, 1.0]),
+        lambda: gk.imputation.select_predictors(X, mincor=10**400),
+    ],
+)
+def test_whole_numbers_beyond_all_floats_are_refused_in_plain_words(call):
+    with pytest.raises((ValueError, MemoryError), match=r"too large|memory budget|'max_iter' parameter"):
+        call()
+
+
+def test_no_ridge_is_refused():
+    with pytest.raises(ValueError, match="alpha is empty"):
+        gk.KernelRidge(alpha=[]).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("size", [1e300, -1, "x"])
+def test_the_default_density_is_for_a_number_of_rows_and_columns(size):
+    with pytest.raises(ValueError, match="'n_columns' parameter"):
+        gk.density.density_for(10, size)
+
+
+def test_a_density_that_is_not_fitted_tells_no_value_of_information():
+    model = gk.KernelRidge().fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        gk.inspection.value_of_information(model, X[3], density=gk.density.Gaussian())

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
+from gapkernel.compute.linalg.finite import as_floats
+
 EXACT_UP_TO = 1000
 """Values up to which every pair is summed; beyond, they are binned."""
 
@@ -59,10 +61,7 @@ def sheather_jones(x, method: str = "ste") -> float:
     """
     if method not in ("ste", "dpi"):
         raise ValueError(f"method must be 'ste' or 'dpi', got {method!r}.")
-    try:
-        x = np.asarray(x, dtype=np.float64).ravel()
-    except OverflowError as error:
-        raise ValueError("x must fit double precision.") from error
+    x = as_floats(x, "x").ravel()
     x = np.sort(x[~np.isnan(x)])
     if not np.isfinite(x).all():
         raise ValueError("x holds infinity. Leave it out.")

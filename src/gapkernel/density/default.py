@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Protocol
 
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, validate_params
 
 from gapkernel.density.base import Density
 from gapkernel.density.factor_analysis import FactorAnalysis
@@ -22,6 +24,9 @@ ROWS_PER_COLUMN = 10
 """Rows for each column from which a full covariance is worth its cost."""
 
 
+WHOLE = Interval(Integral, 0, None, closed="left")
+
+
 class ComparesLaws(Protocol):
     """What a density must know of a kernel: which kinds of rows it compares."""
 
@@ -29,6 +34,7 @@ class ComparesLaws(Protocol):
         """Whether the kernel compares rows of this kind."""
 
 
+@validate_params({"n_rows": [WHOLE], "n_columns": [WHOLE]}, prefer_skip_nested_validation=True)
 def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     """The density that ``density="auto"`` means for a table of numbers.
 

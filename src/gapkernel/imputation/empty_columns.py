@@ -60,6 +60,6 @@ class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         n_columns = gaps_of(X).shape[1]
-        if self.columns_ and n_columns <= self.columns_[-1]:
+        if self.columns_ and n_columns <= max(self.columns_):
             raise ValueError(f"X has {n_columns} columns, fewer than at fit.")
         return take_columns(X, self.columns_)

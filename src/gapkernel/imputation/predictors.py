@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 from sklearn.base import BaseEstimator
 
+from gapkernel.compute.linalg.finite import as_floats
 from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table
@@ -146,7 +147,7 @@ def _two_valued(X: np.ndarray) -> np.ndarray:
 
 def _thresholds(value, d: int, name: str) -> np.ndarray:
     """A threshold for each pair: one number, one for each target (row), or a whole matrix."""
-    value = np.asarray(value, dtype=np.float64)
+    value = as_floats(value, name)
     if value.ndim == 1 and len(value) == d:
         value = value[:, None]
     if value.shape not in ((), (d, 1), (d, d)):

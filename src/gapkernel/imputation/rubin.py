@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
+from gapkernel.compute.linalg.finite import as_floats
+
 
 @dataclass(frozen=True)
 class Pooled:
@@ -82,10 +84,7 @@ def pool_scalar(estimates, variances, *, n_samples=np.inf, n_parameters=1) -> Po
     >>> float(round(pooled.estimate, 3)), float(round(pooled.total, 4))
     (1.1, 0.0533)
     """
-    try:
-        estimates, variances = np.asarray(estimates, np.float64), np.asarray(variances, np.float64)
-    except OverflowError as error:
-        raise ValueError("estimates and variances must fit double precision.") from error
+    estimates, variances = as_floats(estimates, "estimates"), as_floats(variances, "variances")
     if estimates.shape != variances.shape or estimates.ndim not in (1, 2):
         raise ValueError(
             f"estimates and variances must have the same shape, (m,) or (m, q); got {estimates.shape} "

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from gapkernel.compute.linalg.finite import as_floats
 from gapkernel.tables import labels_of
 
 
@@ -98,7 +99,7 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
     >>> result.ranks, round(result.statistic, 2), round(result.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 6.5, 1.66)
     """
-    table = np.asarray(scores, dtype=np.float64)
+    table = as_floats(scores, "scores")
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(f"scores needs at least two blocks (rows) and two methods (columns), got {table.shape}.")
     bad = np.argwhere(np.isnan(table))

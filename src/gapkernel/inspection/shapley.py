@@ -114,7 +114,7 @@ class ShapleyValues:
         "max_exact": [Interval(Integral, 0, 20, closed="both")],
         "n_permutations": [Interval(Integral, 4, None, closed="left")],
         "random_state": ["random_state"],
-        "target": [str, Real, None],
+        "target": [str, Real, np.bool_, None],
     },
     prefer_skip_nested_validation=True,
 )
@@ -154,7 +154,7 @@ def shapley(
     max_exact : int, default=12
         Observed cells up to which all 2^m coalitions are tried; beyond, orders of the cells are drawn.
     n_permutations : int, default=128
-        How many orders are drawn; every second is the reverse of the one before.
+        How many orders are drawn; every second is the reverse of the one before, so an odd number is rounded up.
     random_state : int, RandomState or None, default=None
         Seed of the orders. None draws anew in each call.
 
@@ -248,7 +248,7 @@ def _interactions(worth: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _orders(m: int, n: int, random: np.random.Generator) -> np.ndarray:
     """Random orders of m cells in pairs of an order and its reverse, (n_pairs, 2, m)."""
-    orders = random.permuted(np.tile(np.arange(m), (n // 2, 1)), axis=1)
+    orders = random.permuted(np.tile(np.arange(m), ((n + 1) // 2, 1)), axis=1)
     return np.stack([orders, orders[:, ::-1]], axis=1)
 
 

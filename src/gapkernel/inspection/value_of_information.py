@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import as_floats
 from gapkernel.density import Density
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.inspection.answers import inside_of, names_after
@@ -120,6 +121,7 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
             f"{type(estimator).__name__} has no density_: pass density=, for example "
             f"gapkernel.density.Gaussian().fit(X_train)."
         )
+    check_is_fitted(laws)
     if isinstance(laws, Inspectable):
         table = laws.table_of(row)
     else:
@@ -152,9 +154,9 @@ def _prices(costs, table: Table, names) -> np.ndarray:
     if isinstance(costs, Mapping):
         prices = np.full(n_columns, np.nan)
         schema = Schema.of_numbers(n_columns, None if names is None else tuple(map(str, names)))
-        prices[schema.places(list(costs), "costs")] = list(costs.values())
+        prices[schema.places(list(costs), "costs")] = as_floats(list(costs.values()), "costs")
     elif costs is not None:
-        prices = np.array(costs, dtype=np.float64)
+        prices = as_floats(costs, "costs")
         if prices.shape != (n_columns,):
             raise ValueError(f"costs must have one entry for each of {n_columns} columns, got shape {prices.shape}.")
     wrong = np.flatnonzero(table.missing[0] & ~((prices > 0) & np.isfinite(prices)))

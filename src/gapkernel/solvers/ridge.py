@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn import config_context, kernel_ridge
 
+from gapkernel.compute.linalg.finite import as_floats
 from gapkernel.solvers.base import Folds, LeftOut, Solution, Solver
 
 
@@ -24,6 +25,8 @@ class Ridge(Solver):
     def __init__(self, alpha=1.0):
         self._ridge: Any = kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed")
         self._ridge._validate_params()
+        if not as_floats(alpha, "alpha").size:
+            raise ValueError("alpha is empty: give one number, or one for each target.")
 
     def solve(self, gram, y, weight=None) -> Solution:
         with config_context(skip_parameter_validation=True):

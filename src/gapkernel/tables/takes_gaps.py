@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Integral
 from typing import ClassVar
 
@@ -39,6 +40,12 @@ class TakesGaps(Restored):
         declared = [vars(base).get("_parameter_constraints", {}) for base in reversed(cls.__mro__)]
         cls._parameter_constraints = {name: allowed for one in declared for name, allowed in one.items()}
 
+    def _validate_params(self) -> None:
+        super()._validate_params()  # type: ignore[misc]
+        for name, value in self.get_params(deep=False).items():  # type: ignore[attr-defined]
+            if isinstance(value, int) and abs(value) > sys.float_info.max:
+                raise ValueError(f"The {name!r} parameter of {type(self).__name__} is too large for a float.")
+
     def _check_held(self) -> None:
         super()._check_held()
         classes = self.__dict__.get("classes_", np.zeros(2))
@@ -47,6 +54,9 @@ class TakesGaps(Restored):
             raise ValueError("classes_ is not a list of classes.")
         if not isinstance(self.__dict__.get("n_features_in_", 0), Integral):
             raise ValueError("n_features_in_ is not a number.")
+        names = self.__dict__.get("feature_names_in_", np.empty(0, object))
+        if type(names) not in ARRAYS or not all(isinstance(name, str) for name in names.ravel()):
+            raise ValueError("feature_names_in_ are not names.")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

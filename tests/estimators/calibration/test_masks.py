@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import kernel_ridge
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from strategies import punch
 
 import gapkernel as gk
@@ -250,6 +250,37 @@ def test_a_process_without_calibration_takes_its_own_probabilities():
     assert set(rules) == {"model"}
     assert_array_equal(sets.sum(axis=1) == 1, chances.max(axis=1) >= 0.8)
     assert_array_equal(sets[np.arange(60), chances.argmax(axis=1)], True)
+
+
+@pytest.mark.parametrize("fitted_with", [False, True, "mask"])
+@pytest.mark.parametrize("set_since", [False, True, "mask"])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        gk.GapClassifier(members=["genrbf"], cv=2, random_state=0),
+        gk.GapRegressor(members=["genrbf"], cv=2, random_state=0),
+        gk.GaussianProcessClassifier(optimizer=None),
+        gk.GaussianProcessRegressor(optimizer=None),
+        gk.KernelRidge(),
+    ],
+    ids=lambda machine: type(machine).__name__,
+)
+def test_a_setting_made_after_the_fit_changes_no_answer(machine, fitted_with, set_since):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((80, 2))
+    value = X.sum(axis=1)
+    X = punch(random, X, 0.2)
+    y = np.digitize(value, [-0.7, 0.7]) if is_classifier(machine) else value
+    model = clone(machine).set_params(conformal=fitted_with).fit(X, y)
+    ask = model.predict_set if is_classifier(machine) else model.predict_interval
+    if not fitted_with and not isinstance(model, gk.GaussianProcessClassifier | gk.GaussianProcessRegressor):
+        model.set_params(conformal=set_since)
+        with pytest.raises(ValueError, match="fit it with conformal=True"):
+            ask(X)
+        return
+    before = ask(X, coverage=0.8)
+    model.set_params(conformal=set_since)
+    assert_array_equal(ask(X, coverage=0.8), before)
 
 
 def test_other_words_are_refused():

@@ -69,6 +69,12 @@ def test_a_target_that_the_sample_lacks_is_named_if_it_is_wrong(monkeypatch):
     y[-1] = "once"
     with pytest.raises(ValueError, match="Class 'once' is rare"):
         gk.GapClassifier(members=["fourier"]).fit(gk.batches(lambda: iter([(X, y)])))
+    counted = np.append(np.ones(79), 0.0)  # a row that does not count may be of any class
+    for setting in (None, "balanced"):
+        model = gk.GapClassifier(members=["fourier"], class_weight=setting, random_state=0)
+        without = clone(model).fit(gk.batches(lambda: iter([(X[:-1], y[:-1], counted[:-1])])))
+        model.fit(gk.batches(lambda: iter([(X, y, counted)])))
+        assert_allclose(model.predict_proba(X), without.predict_proba(X), rtol=1e-10)
     numbers = np.append(np.linspace(0.0, 1.0, 79), np.nan)  # rows outside the sample are checked too
     with pytest.raises(ValueError, match="Input y contains NaN"):
         gk.GapRegressor(members=["fourier"]).fit(gk.batches(lambda: iter([(X, numbers)])))

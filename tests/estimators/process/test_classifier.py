@@ -175,3 +175,10 @@ def test_huge_weights_do_not_make_every_row_a_class_of_its_own():
     y = (X[:, 0] + random.standard_normal(80) > 0).astype(int)
     plain, heavy = (gk.GaussianProcessClassifier().fit(X, y, sample_weight=np.full(80, w)) for w in (1.0, 1e6))
     assert_allclose(heavy.length_scale_, plain.length_scale_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("prior", ["even", "share"])
+def test_coefficients_and_intercept_are_those_of_the_latent_mean(prior):
+    X, y = problem(rate=0.2)
+    model = fixed(prior=prior).fit(X, y)
+    assert_allclose(model._values(X)[:, 0], model.latent_mean(X), rtol=1e-10, atol=1e-12)

@@ -1,8 +1,16 @@
-"""Numbers that overflowed are refused where they arise."""
+"""Numbers that overflowed, or cannot be floats, are refused where they arise."""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+def as_floats(values, what: str) -> np.ndarray:
+    """``values`` in double precision; ``what`` names them in the error about a whole number beyond it."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{what} holds a whole number that is too large for a float.") from None
 
 
 def check_finite(values: np.ndarray, what: str) -> np.ndarray:

@@ -132,7 +132,7 @@ def check_fits(shape: tuple[int, ...], what: str) -> None:
     budget = get_config().memory_budget
     if needed > budget:
         raise MemoryError(
-            f"{what} of shape {shape} needs {needed / GIB:.3g} GiB, more than the memory budget of "
+            f"{what} of shape {shape} needs {min(needed, 10**300) / GIB:.3g} GiB, more than the memory budget of "
             f"{budget / GIB:.3g} GiB. Use fewer rows, predict instead of asking for the matrix "
             f"(predictions never hold it whole), or raise the budget: "
             f"gapkernel.set_config(memory_budget={needed})."

@@ -106,6 +106,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
     def _fit_parts(self, parts: TableInParts) -> FourierFeatures:
         random = check_random_state(self.random_state)
         density, kernel, _ = self._fit_sample(parts, random)
+        check_fits((self.n_components, len(density.columns_)), "The matrix of frequencies")
         waves = FourierMap.draw(kernel, self.n_components, density.moments().mean, self.orthogonal, random)
         self.density_, self.kernel_, self.map_ = density, kernel, waves
         self._n_features_out = self.n_components

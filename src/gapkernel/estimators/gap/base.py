@@ -179,10 +179,10 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         score = self._score(combined, problem)
         calibration: Calibration | None = None
         if self.conformal:
-            by_mask = MaskCalibration(
-                chosen_by[0], preparation.masks(chosen_by[0]), self._row_scores(combined, problem.y)
-            )
-            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
+            by_mask = self.conformal == "mask"
+            scores = self._row_scores(combined, problem.y, by_mask)
+            masks = MaskCalibration(chosen_by[0], preparation.masks(chosen_by[0]), scores)
+            calibration = masks if by_mask else masks.by_count
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
         self._left_out = left_out
@@ -297,7 +297,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         with threadpool_limits(1):
             answers = self._left_out.answers(places, self.preparation_(table), self.weights_)
-        return self._row_scores(answers, self._left_out.y[places])
+        return self._row_scores(answers, self._left_out.y[places], by_mask=True)
 
     @property
     def _trees(self) -> dict[str, Any]:
@@ -343,7 +343,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """The weights of the members."""
 
     @abstractmethod
-    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
         """How far off answers to rows that were left out are, for intervals and sets."""
 
 

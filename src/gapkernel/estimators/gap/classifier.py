@@ -10,7 +10,8 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from gapkernel.estimators.calibration import ConformalSets
+from gapkernel.estimators.calibration import ConformalSets, MaskCalibration
+from gapkernel.estimators.calibration.sets import adaptive_scores
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import (
     SMALLEST,
@@ -178,8 +179,14 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         losses = -np.log(np.maximum(chances, SMALLEST))
         return combined_weights(losses, problem.weight, lambda k: mixture_weights(chances[:, k], problem.weight))
 
-    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self._scores_of(answers, y)
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
+        return _set_scores(answers, by_mask)[np.arange(len(y)), y]
 
     def _class_scores(self, chances: np.ndarray) -> np.ndarray:
-        return super()._class_scores(chances) if self.conformal == "mask" else 1.0 - chances
+        by_mask = isinstance(self.calibration_, MaskCalibration)  # `conformal` may have been set since the fit
+        return _set_scores(chances, by_mask)
+
+
+def _set_scores(chances: np.ndarray, by_mask: bool) -> np.ndarray:
+    """How unusual each class is, (n_rows, n_classes)."""
+    return adaptive_scores(chances) if by_mask else 1.0 - chances

@@ -137,5 +137,5 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         losses = (values - y[:, None]) ** 2
         return combined_weights(losses, problem.weight, lambda k: mean_weights(values[:, k], y, problem.weight))
 
-    def _row_scores(self, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
         return np.abs(y - answers)

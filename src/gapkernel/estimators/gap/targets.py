@@ -35,13 +35,15 @@ class Targets:
         if self.labels is None:
             return (y - self.units[0]) / self.units[1], weight
         places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
-        unknown = self.labels[places] != y
+        unknown = (self.labels[places] != y) & (True if weight is None else weight > 0)
         if unknown.any():
             raise ValueError(
                 f"Class {y[unknown].tolist()[0]!r} is rare: the sample of rows that members are chosen by has none of "
                 f"it. Leave its rows out, or merge it with another class."
             )
-        return places, weight if self.class_weight is None else class_weighted(self.class_weight, y, weight)
+        if self.class_weight is None:
+            return places, weight
+        return places, class_weighted(self.class_weight, self.labels[places], weight)
 
 
 def targets_of_classes(labels: np.ndarray, y: np.ndarray, class_weight) -> Targets:

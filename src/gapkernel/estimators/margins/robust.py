@@ -188,7 +188,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         "mean": [StrOptions({"expected", "imputed"})],
         "form": [StrOptions({"auto", "kernel", "primal"})],
         "tol": [Interval(Real, 0, np.inf, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, 2**31 - 1, closed="both")],  # the solver counts in 32 bits
         "max_rows": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
 

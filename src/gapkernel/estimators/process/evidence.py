@@ -31,6 +31,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
@@ -223,7 +224,8 @@ class FittedProcess(Restored):
 
     def variance(self, rows: Rows) -> np.ndarray:
         """Variance of each row's target, without alpha."""
-        return np.maximum(self.variance_without_spread(rows) + self._spread(rows), 0.0) + self.parameters.noise
+        variance = self.variance_without_spread(rows) + self._spread(rows)
+        return check_finite(np.maximum(variance, 0.0) + self.parameters.noise, "The variance of a process")
 
     def variance_without_spread(self, rows: Rows) -> np.ndarray:
         """c - sum_ij A_ij E q_i(x) E q_j(x), as if the kernel values of each row were certain."""
