@@ -26,7 +26,7 @@ TOLD = {
     "best_index_", "scores_", "mean_", "variances_", "covariance_",  # of densities
     "dual_coef_", "support_", "n_support_", "class_weight_", "fit_status_", "scales_", "coef_", "tau_", "slack_",
     "margin_norm_", "residuals_", "status_", "solve_time_",  # of support vector machines
-    "kernel_", "basis_", "n_basis_", "label_distributions_", "transduction_",  # of the CCCP classifier
+    "C_", "kernel_", "basis_", "n_basis_", "label_distributions_", "transduction_",  # of the CCCP classifier
     "constant_value_", "length_scale_", "noise_level_", "log_marginal_likelihood_value_", "L_",
     "alpha_",  # of processes
     "cv_results_", "scorer_", "n_splits_", "best_score_", "best_params_",  # of searches
