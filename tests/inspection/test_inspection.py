@@ -14,7 +14,6 @@ from strategies import punch
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
 from gapkernel.inspection import coverage, value_of_information
-from gapkernel.inspection.coverage import gaps_of
 
 
 def problem(seed, n, rate, noise=lambda random, n: 0.2 * random.standard_normal(n)):
@@ -116,12 +115,21 @@ def test_coverage_takes_what_scikit_learn_has():
         coverage(machine, X, np.full(60, np.nan))
 
 
+class Wide:
+    """A regressor of somebody else, which always says the same."""
+
+    def predict_interval(self, X, coverage):
+        return np.tile([-1.0, 1.0], (len(X), 1))
+
+
 def test_gaps_are_counted_in_any_table():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    mixed = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["x", None, None]})
-    assert_array_equal(gaps_of(mixed).sum(axis=1), [0, 2, 1])
-    assert_array_equal(gaps_of(pl.from_pandas(mixed)).sum(axis=1), [0, 2, 1])
-    assert_array_equal(gaps_of([[1.0, None], [2.0, 3.0]]).sum(axis=1), [1, 0])
+    mixed = pd.DataFrame({"a": [1.0, None, 3.0, None], "b": ["x", None, None, "y"]})
+    for table in (mixed, pl.from_pandas(mixed), [[1.0, 2.0], [None, None], [3.0, None], [None, 4.0]]):
+        result = coverage(Wide(), table, [0.0, 0.0, 0.0, 2.0])
+        assert_array_equal(result.missing, [0, 1, 2])
+        assert_array_equal(result.n_rows, [1, 2, 1])
+        assert_array_equal(result.covered, [1.0, 0.5, 1.0])
 
 
 # --- the value of a measurement -------------------------------------------------------------------------------
