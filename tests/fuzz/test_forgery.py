@@ -76,10 +76,8 @@ def test_many_forged_files(first, originals):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(BLOCK, 11 * BLOCK, BLOCK), ids="mutated-{}".format)
 def test_many_mutated_files(first, originals):
-    """The few that are answered have lost nothing that counts, such as a date in the archive's directory."""
-    found, outcomes = troubles(originals, "mutated", first, first + BLOCK)
-    assert not found
-    assert sum(told == "answered" for told in outcomes.values()) < 0.02 * BLOCK
+    """Those that are answered hold what they held: only bytes such as a date in the directory were changed."""
+    assert not troubles(originals, "mutated", first, first + BLOCK)[0]
 
 
 def test_a_file_cannot_have_rows_made_without_a_check(tmp_path):
