@@ -60,7 +60,7 @@ PAPERS = {
             "Anderson, Gupta",
             "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
             "expected kernels and of two cone SVMs.",
-            "about an hour on 2 cores",
+            "about 10 minutes on 2 cores",
             "about 5 hours on 2 cores",
         ),
         Paper(
@@ -76,7 +76,7 @@ PAPERS = {
             "cccp",
             "Kernel methods for missing variables",
             "Smola, Vishwanathan, Hofmann",
-            "Error on USPS digits with a quarter of the pixels of the training rows erased.",
+            "Error on USPS digits with up to a quarter of the pixels erased in training, SVMs and genRBF beside it.",
             "about half an hour on 2 cores, 3 GB of memory for each",
             "about 6 hours on 2 cores, 3 GB of memory for each",
         ),
@@ -93,7 +93,7 @@ PAPERS = {
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
             "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7).",
-            "about 2 hours on 2 cores",
+            "about 3 hours on 2 cores",
             "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
         ),
     )
