@@ -159,7 +159,7 @@ def test_labels_of_pure_noise_and_few_positives_find_no_winner(tmp_path):
 def test_a_claim_is_made_only_where_the_test_survives(target):
     clear = verdict_of(target, rbf=0.9, mean_indicator=0.7, ehk=0.69)
     assert clear.winner == "rbf"
-    assert clear.headline == f"expected RBF SVM predicts “{target}” best"
+    assert clear.headline == f"Expected RBF SVM predicts “{target}” best"
     assert "more than chance explains" in clear.summary
     close = verdict_of(target, rbf=0.9, mean_indicator=0.899, ehk=0.7)
     assert close.headline.endswith("cannot be told from it")

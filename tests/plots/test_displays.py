@@ -34,6 +34,8 @@ def test_patterns_show_their_rows_and_shares():
     display = PatternDisplay.from_table(X)
     assert texts(display)[:3] == ["3 rows, 50%", "2 rows, 33%", "1 row, 17%"]
     assert texts(display)[3:] == ["0%", "50%", "17%"]
+    wide = PatternDisplay.from_table(np.tile(X, 3))
+    assert texts(wide)[3:] == ["% missing", *["0", "50", "17"] * 3]
     few = PatternDisplay.from_table(X, max_patterns=2)
     assert few.ax_.get_xlabel() == "1 more pattern, 1 row"
 

@@ -61,8 +61,8 @@ BALANCED = Measure(
 LOG_LOSS = Measure(
     "log loss",
     "log_loss",
-    "how wrong the probabilities are, sure mistakes costing most: the mean of -log(probability of the true class), "
-    "the lower the better",
+    "how wrong the probabilities are, sure mistakes costing most: the mean of minus log(probability of the true "
+    "class), the lower the better",
     sign=-1,
 )
 R2 = Measure("R²", "r2", "the share of the target's variance that is explained: 1 is perfect, 0 is the mean")

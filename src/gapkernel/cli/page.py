@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -61,7 +62,6 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
         "method": _method(verdict),
         "versions": "Made by gapkernel compare with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".",
         "code": request.python(problem, verdict.winner, choice),
-        "shell": request.shell(verdict.winner),
         **_promise_words(verdict),
     }
     drawn = {
@@ -78,11 +78,17 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
         "pairs": _pairs(verdict),
         "settings": "".join(f"<dt>{escape(k)}</dt><dd>{escape(_value(v))}</dd>" for k, v in choice.settings.items()),
         "members": _members(verdict, members),
+        "shell": _unbroken(request.shell(verdict.winner)),
         "notes": _notes(problem.notes),
         "terms": _terms(verdict),
     }
     template = Template(files("gapkernel.cli").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute({name: escape(words) for name, words in parts.items()} | drawn)
+
+
+def _unbroken(shell: str) -> str:
+    """Lines to paste whose options never break at a hyphen."""
+    return re.sub(r"(?<!\S)-\S+", r"<span>\g<0></span>", escape(shell))
 
 
 def _value(value) -> str:

@@ -139,21 +139,22 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in one line."""
-        target, first = f"“{self.problem.target}”", self.label(self.winner)
+        target, first = f"“{self.problem.target}”", _begun(self.label(self.winner))
         if not self.beat_baseline:
             return f"No method predicts {target} better than the {self.label(BASELINE)}, as far as these rows can show"
         tied = self.as_good
         if not tied:
             return f"{first} predicts {target} best"
         if len(tied) == len(self.models) - 1 and len(tied) > 1:
-            return f"{_number(len(self.models)).capitalize()} methods predict {target}; none can be told from the best"
+            return f"{_begun(_number(len(self.models)))} methods predict {target}; none can be told from the best"
         others = self.label(tied[0]) if len(tied) == 1 else f"{_number(len(tied))} others"
         return f"{first} predicts {target} best, but {others} cannot be told from it"
 
     @property
     def sentences(self) -> list[str]:
         """The verdict in full."""
-        return [text for text in (self.summary, self.against_baseline, self.worth, self.sight, self.robustness) if text]
+        said = (self.summary, self.against_baseline, self.worth, self.sight, self.robustness)
+        return [_begun(text) for text in said if text]
 
     @property
     def summary(self) -> str:
@@ -284,6 +285,11 @@ class Verdict:
         low, high = stats.beta.ppf([[0.025], [0.975]], hits + 0.5, counts - hits + 0.5)  # Jeffreys' interval
         low, high = np.where(hits == 0, 0.0, low), np.where(hits == counts, 1.0, high)
         return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
+
+
+def _begun(text: str) -> str:
+    """Text as a sentence begins, also with the name of a method."""
+    return text[:1].upper() + text[1:]
 
 
 def _number(number: int) -> str:

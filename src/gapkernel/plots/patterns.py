@@ -10,7 +10,8 @@ from gapkernel.missingness import GapPatterns, patterns
 from gapkernel.plots.drawing import MISSING, OBSERVED, Display, frame
 
 LONGEST_NAME = 20
-MOST_NAMES = 40
+MOST_NAMES, MOST_SHARES, MOST_SIGNS = 40, 20, 8
+"""Columns up to which each gets its name, its share of gaps, and a sign of per cent behind that."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -81,13 +82,17 @@ class PatternDisplay(Display):
             np.arange(shown) + 0.5, [f"{gaps.sum()} missing" for gaps in found.gaps[:shown]], fontsize="small"
         )
         ax.tick_params(length=0)
+        beside = {"textcoords": "offset points", "annotation_clip": False}
         for line, count in enumerate(found.counts[:shown]):
             words = f"{_rows(count)}, {_share(count, total)}"
-            place = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
-            ax.annotate(words, (n_columns, line + 0.5), (6, 0), fontsize="small", **place)
-        shares = found.counts @ found.gaps
-        for column, count in enumerate(shares if n_columns <= 20 else ()):
-            ax.text(column + 0.5, shown + 0.15, _share(count, total), ha="center", va="top", fontsize="x-small")
+            ax.annotate(words, (n_columns, line + 0.5), (6, 0), fontsize="small", va="center", **beside)
+        shares = [_share(count, total) for count in found.counts @ found.gaps]
+        small = {"va": "top", "fontsize": "x-small"}
+        if MOST_SIGNS < n_columns <= MOST_SHARES:
+            shares = [share.removesuffix("%") for share in shares]
+            ax.annotate("% missing", (0, shown + 0.15), (-4, 0), ha="right", **small, **beside)
+        for column, share in enumerate(shares if n_columns <= MOST_SHARES else ()):
+            ax.text(column + 0.5, shown + 0.15, share, ha="center", **small)
         rest = found.counts[shown:]
         patterns = "pattern" if len(rest) == 1 else "patterns"
         left = f"{len(rest)} more {patterns}, {_rows(rest.sum())}" if len(rest) else _rows(total)
@@ -103,4 +108,4 @@ def _rows(count) -> str:
 
 def _share(count, total: int) -> str:
     """A share in per cent; a small one is not none."""
-    return "<1%" if 0 < count < 0.005 * total else f"{count / total:.0%}"
+    return "<1%" if 0 < count <= 0.005 * total else f"{count / total:.0%}"
