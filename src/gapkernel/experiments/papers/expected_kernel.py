@@ -223,7 +223,9 @@ def findings(frame) -> list[str]:
         apart = 100 * np.abs(error[["variance", "identity"]].sub(error["expected"], axis=0)).to_numpy().max()
         ratio = times[["variance", "identity"]].div(times["expected"], axis=0)
         means = 100 * error[["expected", "variance", "identity"]].mean()
-        best = f"the {METHODS[means.idxmin()]}: {means.min():.1f} %, that SVM's {means['expected']:.1f} %"
+        best = f"that SVM, {means['expected']:.1f} %"
+        if means.idxmin() != "expected":
+            best = f"the {METHODS[means.idxmin()]}: {means.min():.1f} %, that SVM's {means['expected']:.1f} %"
         spans = [f"{ratio[m].min():.0f} to {ratio[m].max():.0f}" for m in ("variance", "identity")]
         out.append(
             f"{title}: no cone SVM is further than {apart:.1f} points of error from the SVM with the expected kernel, "
@@ -258,6 +260,6 @@ def claims(frame) -> list[Claim]:
     ratio = times[["variance", "identity"]].div(times["expected"], axis=0).dropna()
     ours = "; ".join(f"{NAMES[m]} {ratio[m].min():.0f} to {ratio[m].max():.0f} times" for m in ratio)
     inside = bool(ratio.to_numpy().min() <= PAPER_RATIO <= ratio.to_numpy().max())
-    why = "The paper does not say than which cone SVM, nor by which solver; both are slower here."
+    why = "The paper does not say than which cone SVM, nor by which solver."
     out.append(Claim("the SVM trains faster on Heart", f"{PAPER_RATIO} times", ours, inside, why))
     return out
