@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from gapkernel.solvers.cccp import procedure
-from gapkernel.solvers.cccp.bundle import minimise_majorant
+from gapkernel.solvers.cccp.bundle import minimise_majorant, plane_weights
 from gapkernel.solvers.cccp.losses import Labels, Margin, Softmax
 from gapkernel.solvers.cccp.problem import Balance, Block, IncompleteProblem
 from gapkernel.solvers.cccp.procedure import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
@@ -171,6 +171,21 @@ def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
     assert_allclose(result.value, by_cones, rtol=1e-6)
     assert result.lower_bound <= by_cones + 1e-6
     assert_allclose(problem.majorant(result.theta, planes)[0], result.value, rtol=1e-12)
+
+
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 12), rank=st.integers(1, 12))
+def test_the_weights_of_the_planes_solve_their_program(seed, m, rank):
+    """From any feasible start, planes that are the same among them: no vertex lies above the plane of the slopes."""
+    random = np.random.default_rng(seed)
+    slopes = random.standard_normal((m, rank))
+    slopes[m // 2 :] = slopes[: m - m // 2]
+    gram, linear = slopes @ slopes.T, 3.0 * random.standard_normal(m)
+    start = random.dirichlet(np.ones(m + 1))[:m] * random.integers(0, 2, m)
+    alpha = plane_weights(gram, linear, start)
+    slope = linear - gram @ alpha
+    assert alpha.min() >= 0
+    assert alpha.sum() <= 1 + 1e-12
+    assert max(0.0, slope.max()) - slope @ alpha <= 1e-9 * max(1.0, np.abs(linear).max(), gram.diagonal().max())
 
 
 @pytest.mark.parametrize("t", [0.0, 1.0])

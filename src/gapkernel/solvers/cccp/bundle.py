@@ -165,7 +165,7 @@ class _Model:
     def minimise(self) -> tuple[np.ndarray, float]:
         """The minimiser of the model, and the minimum."""
         linear = self.heights + np.tensordot(self.slopes, self.free, axes=2)  # of the program: b + <a, H^-1 h>
-        alpha = _weights(self.gram, linear, self.alpha)
+        alpha = plane_weights(self.gram, linear, self.alpha)
         minimum = float(linear @ alpha - 0.5 * alpha @ self.gram @ alpha) + self.quadratic.constant
         minimum -= 0.5 * float(np.vdot(self.quadratic.linear, self.free))
         theta = self.free - self.quadratic.solve(np.tensordot(alpha, self.slopes, axes=1))
@@ -176,7 +176,7 @@ class _Model:
         return theta, minimum
 
 
-def _weights(gram: np.ndarray, linear: np.ndarray, start: np.ndarray) -> np.ndarray:
+def plane_weights(gram: np.ndarray, linear: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The weights of the planes: max linear'alpha - 1/2 alpha' gram alpha, alpha >= 0, sum alpha <= 1.
 
     An active set from feasible weights: the planes with weight are solved for, those that would fall below 0 leave, and
