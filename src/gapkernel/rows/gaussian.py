@@ -142,7 +142,7 @@ class GaussianRows(PatternRows):
 
     def scale(self, factors) -> GaussianRows:
         """The laws of the rows with every column multiplied by its factor; gaps and patterns stay."""
-        factors = self._factors(factors)
+        factors = np.array(self._factors(factors))  # one layout: each would be compiled by itself
         covariance = np.array(self.covariance)
         scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
         return GaussianRows(self.means * factors, self.pattern, self.gaps, covariance)

@@ -133,11 +133,14 @@ def shared_covariances(pattern, frames, bumps, gamma, matrix):
         stop = min(first + TOGETHER, n)
         top, known = start[pattern[first]], start[pattern[stop - 1] + 1]
         here, before = frames.rows[top:known], frames.rows[:known].T  # frames of these rows, and of all up to these
-        across = here @ before
+        across, mine = np.empty((known - top, known)), np.empty((stop - first, slope.shape[1]))
+        np.dot(here, before, across)
         along, inner = np.empty((n_new, known - top, n)), np.empty((n_new, stop - first, n))
         beside = np.empty((n_new, stop - first, known))
         for t in range(n_new):
-            mine = np.ascontiguousarray(slope[t, :, first:stop].T)
+            for s in range(slope.shape[1]):
+                for i in range(first, stop):
+                    mine[i - first, s] = slope[t, s, i]
             np.dot(here, slope[t], along[t])
             np.dot(mine, slope[t], inner[t])
             np.dot(mine, before, beside[t])

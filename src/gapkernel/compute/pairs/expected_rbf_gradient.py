@@ -31,7 +31,7 @@ def length_scale_sums(engine: ExpectedRBFEngine, weights: np.ndarray) -> np.ndar
 
     def strip(edge):
         i0, i1 = edge
-        total, scratch = np.zeros(len(side.means)), np.empty((4, 2 * TILE, most_gaps, 2 * TILE))
+        total, scratch = np.zeros(len(side.means)), np.empty(4 * (2 * TILE) ** 2 * most_gaps)
         for j0, j1 in engine.edges_right:
             if j0 < i0:
                 continue

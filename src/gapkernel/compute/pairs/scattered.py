@@ -270,7 +270,7 @@ def gather_unions(left, right, i0, j0, pairs, gamma, size, matrix, delta):
 
 
 @inner()
-def _most_gaps(side, first, last):
+def most_gaps(side, first, last):
     """The largest number of gaps among rows first..last."""
     most = 0
     for i in range(first, last):
@@ -287,7 +287,7 @@ def scattered_tile(left, right, i0, i1, j0, j1, gamma, diagonal, lanes, scratch,
     tile to tile: memory fresh from the system would cost more than the arithmetic.
     """
     height, width = i1 - i0, j1 - j0
-    most_left, most_right = _most_gaps(left, i0, i1), _most_gaps(right, j0, j1)
+    most_left, most_right = most_gaps(left, i0, i1), most_gaps(right, j0, j1)
     order = np.empty((height * width, 2), dtype=np.int64)
     size = np.empty(height * width, dtype=np.int64)
     n_intersection, n_all = sort_pairs(left, right, i0, i1, j0, j1, diagonal, False, order, size)

@@ -18,7 +18,7 @@ import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.elimination import sweep
-from gapkernel.compute.pairs.scattered import gap_products, gather_intersections, gather_unions, sort_pairs
+from gapkernel.compute.pairs.scattered import gap_products, gather_intersections, gather_unions, most_gaps, sort_pairs
 
 
 @compiled()
@@ -36,9 +36,11 @@ def scattered_sums(side, i0, i1, j0, j1, gamma, diagonal, lanes, weights, scratc
             weight[i, : i + 1] = 0.0
     _union_sums(side, i0, j0, pairs[n_intersection:n_all], size[n_intersection:n_all], gamma, lanes, weight, total)
 
-    most = scratch.shape[2]
-    products, away = scratch[0, :height, :, :width], scratch[1, :height, :, :width]
-    products_right, away_right = scratch[2, :width, :, :height], scratch[3, :width, :, :height]
+    most = max(most_gaps(side, i0, i1), most_gaps(side, j0, j1))
+    n = height * most * width
+    products, away = scratch[:n].reshape((height, most, width)), scratch[n : 2 * n].reshape((height, most, width))
+    products_right = scratch[2 * n : 3 * n].reshape((width, most, height))
+    away_right = scratch[3 * n : 4 * n].reshape((width, most, height))
     unused = np.zeros(max(height, width))
     for i in range(i0, i1):
         gap_products(side, side, i, j0, j1, away[i - i0], products[i - i0], unused)
