@@ -1,6 +1,8 @@
 """Do intervals and sets cover for every mask? One quantile for all rows, one for each gap count, and one for each mask.
 
-python benchmarks/mask_coverage.py [--repeats 30] [--only SETTING ...]
+python benchmarks/mask_coverage.py [--repeats 30] [--only SETTING ...] [--keep FOLDER]
+
+With a folder to keep what was found, a stopped run goes on, and runs of different settings can be put together.
 """
 
 import argparse
@@ -118,14 +120,14 @@ def answered(model, X, y):
 
 
 def outcomes(model, parts, repeat):
-    """One line for each test row: its mask, and for each rule whether it is covered and how widely."""
-    for X, y, new, target, masks in parts:
+    """One line for each test row: its fit and its mask, and for each rule whether it is covered and how widely."""
+    for fold, (X, y, new, target, masks) in enumerate(parts):
         by_mask = model.fit(X, y)
         found = by_mask.calibration_
         by_count, marginal = copy(by_mask), copy(by_mask)
         by_count.calibration_ = found.by_count
         marginal.calibration_ = GapCountCalibration(np.zeros(len(found.scores), int), found.scores)
-        line = {"repeat": repeat, "mask": ["".join("01"[int(gap)] for gap in mask) for mask in masks]}
+        line = {"fit": 5 * repeat + fold, "mask": ["".join("01"[int(gap)] for gap in mask) for mask in masks]}
         for rule, one in zip(RULES, (marginal, by_count, by_mask), strict=True):
             line[f"cover {rule}"], line[f"width {rule}"], line["rule"] = answered(one, new, target)
         yield pd.DataFrame(line)
@@ -151,15 +153,27 @@ def settings():
             )
 
 
+def frame_of(name, model, parts, times, folder):
+    """What came out of a setting, read from the folder where it is known."""
+    kept = folder / f"{name.replace(' ', '_')}.csv.gz" if folder else None
+    if kept and kept.exists():
+        return pd.read_csv(kept, dtype={"mask": str})
+    frame = pd.concat([line for k in range(times) for line in outcomes(model, parts(k), k)])
+    if kept:
+        folder.mkdir(parents=True, exist_ok=True)
+        frame.to_csv(kept, index=False)
+    return frame
+
+
 def by_mask(frame):
     """Coverage by mask with at least 1,000 rows, and a lower bound that holds for all of them together.
 
-    Rows of one repeat share a model and its calibration: the bound is from the repeats, each counted once, by Student's
-    law, at 95 % after Bonferroni's correction for the number of masks.
+    Rows of one fit share a model and its calibration: the bound is from the fits, each counted once, by Student's law,
+    at 95 % after Bonferroni's correction for the number of masks.
     """
     frame = frame[frame.groupby("mask")["mask"].transform("size") >= 1000]
     covers = [f"cover {rule}" for rule in RULES]
-    shares = frame.groupby(["mask", "repeat"])[covers].mean()
+    shares = frame.groupby(["mask", "fit"])[covers].mean()
     mean, n = shares.groupby("mask").mean(), shares.groupby("mask").size()
     error = shares.groupby("mask").std(ddof=1).div(np.sqrt(n), axis=0)
     reach = stats.t.ppf(1.0 - 0.05 / len(mean), n - 1)
@@ -204,7 +218,7 @@ def draw(frames):
     figure.savefig(RESULTS / "mask_coverage.png", dpi=120)
 
 
-def run(repeats=30, only=None):
+def run(repeats=30, only=None, keep=None):
     """Measure and write the table."""
     warnings.simplefilter("ignore")
     rows, drawn = [], {}
@@ -212,7 +226,7 @@ def run(repeats=30, only=None):
         if only and not any(word in name for word in only):
             continue
         times = repeats * (4 if "ridge" in name else 1) if name[:3] == "d =" else enough_repeats(name.split(",")[0])
-        frame = pd.concat([line for k in range(times) for line in outcomes(model, parts(k), k)])
+        frame = frame_of(name, model, parts, times, keep)
         rows += summary(name, frame)
         print(*rows[-3:], sep="\n", flush=True)
         if name in ("d = 3, ridge", "d = 10, ridge"):
@@ -230,8 +244,9 @@ def run(repeats=30, only=None):
         f"cells removed at random; {TRAINING_ROWS} training "
         f"rows). Tables: at most {MOST_ROWS} training rows with cells removed, test rows under every mask. At most "
         f"{MASKS} masks, half of them with few gaps. Its bound: the smallest lower bound over masks, which holds for "
-        f"all masks together with 95 % (Bonferroni), from the repeats. Width: mean over all test rows, or mean size of "
-        f"sets, as a multiple of the gap-count rule's. pima and banknote have classes, all others numbers.\n\n"
+        f"all masks together with 95 % (Bonferroni), from the fits (those to a table share rows, so its bounds "
+        f"are rough). Width: mean over all test rows, or mean size of sets, as a multiple of the gap-count "
+        f"rule's. pima and banknote have classes, all others numbers.\n\n"
         f"![Coverage of every mask](mask_coverage.png)",
         command=f"python benchmarks/mask_coverage.py --repeats {repeats}"
         + (f" --only {' '.join(only)}" if only else ""),
@@ -242,5 +257,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--only", nargs="*", help="parts of the names of settings")
+    parser.add_argument("--keep", type=Path, help="folder for what was found")
     options = parser.parse_args()
-    run(options.repeats, options.only)
+    run(options.repeats, options.only, options.keep)
