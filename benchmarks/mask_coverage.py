@@ -1,6 +1,6 @@
 """Do intervals and sets cover for every mask? One quantile for all rows, one for each gap count, and one for each mask.
 
-python benchmarks/mask_coverage.py [--repeats 30] [--only SETTING ...] [--keep FOLDER]
+python benchmarks/mask_coverage.py [--repeats 120] [--only SETTING ...] [--keep FOLDER]
 
 With a folder to keep what was found, a stopped run goes on, and runs of different settings can be put together.
 """
@@ -218,14 +218,14 @@ def draw(frames):
     figure.savefig(RESULTS / "mask_coverage.png", dpi=120)
 
 
-def run(repeats=30, only=None, keep=None):
+def run(repeats=120, only=None, keep=None):
     """Measure and write the table."""
     warnings.simplefilter("ignore")
     rows, drawn = [], {}
     for name, model, parts in settings():
         if only and not any(word in name for word in only):
             continue
-        times = repeats * (4 if "ridge" in name else 1) if name[:3] == "d =" else enough_repeats(name.split(",")[0])
+        times = repeats if name[:3] == "d =" else enough_repeats(name.split(",")[0])
         frame = frame_of(name, model, parts, times, keep)
         rows += summary(name, frame)
         print(*rows[-3:], sep="\n", flush=True)
@@ -238,8 +238,8 @@ def run(repeats=30, only=None, keep=None):
         f"Coverage of {COVERAGE:.0%} intervals and sets, mask by mask",
         ("setting", "rule", "masks", "all rows", "lowest mask", "its bound", "highest mask", "width", "served by"),
         rows,
-        f"Masks with at least 1,000 test rows; {repeats} repeats of the synthetic settings ({4 * repeats} with ridge "
-        f"regression), and as many of five folds on a table as that takes. Synthetic: the setting of Zaffran, "
+        f"Masks with at least 1,000 test rows; {repeats} repeats of the synthetic settings, "
+        f"and as many of five folds on a table as that takes. Synthetic: the setting of Zaffran, "
         f"Dieuleveut, Josse and Romano (normal columns with correlations of 0.8, a linear target, 20 % of the training "
         f"cells removed at random; {TRAINING_ROWS} training "
         f"rows). Tables: at most {MOST_ROWS} training rows with cells removed, test rows under every mask. At most "
@@ -255,7 +255,7 @@ def run(repeats=30, only=None, keep=None):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--repeats", type=int, default=120)
     parser.add_argument("--only", nargs="*", help="parts of the names of settings")
     parser.add_argument("--keep", type=Path, help="folder for what was found")
     options = parser.parse_args()
