@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import zipfile
 
 import numpy as np
@@ -19,6 +20,7 @@ from strategies import without_address
 import gapkernel as gk
 from gapkernel.persistence import DamagedFileError, UntrustedFileError, archive, load, save
 from gapkernel.persistence.archive import DEEPEST, sealed
+from gapkernel.tables.input_errors import UnusableColumn
 
 random = np.random.default_rng(0)
 X = random.normal(size=(40, 4))
@@ -244,3 +246,36 @@ def test_a_limit_is_a_choice_and_only_a_file_is_read(saved):
     assert load(saved, max_bytes=100_000).classes_.tolist() == ["high", "low"]
     with pytest.raises(DamagedFileError, match="is not a file"):
         load("/dev/zero")
+
+
+def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
+    """Zero is an unknown level of a text, and so a gap: a row of known levels is tried too."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.choice(list("abcdefgh"), (60, 10))).rename(columns=str)
+    model = gk.CCCPClassifier(C=1.0, completions="exact", random_state=0).fit(X, random.choice([0, 1], 60))
+    with pytest.raises(ValueError, match="exact completions"):
+        model.predict(pd.DataFrame([[None] * 10], columns=X.columns))
+    save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(load(tmp_path / "model.skops").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        gk.GaussianProcessRegressor(n_landmarks=np.int64(5), optimizer=None),
+        gk.CCCPClassifier(C=1.0, fit_intercept=np.True_, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_settings_of_numpy_are_pickled(model):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[::5, 0] = np.nan
+    fitted = model.fit(pd.DataFrame(X, columns=["a", "b"]), X[:, 1] > 0)
+    new = pd.DataFrame(X[:4], columns=["a", "b"])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(new), fitted.predict(new))
+
+
+def test_an_error_about_a_column_can_be_pickled():
+    for advice in ((), ("Say: ", "so.")):
+        error = UnusableColumn("c", "dates", *advice)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +109,19 @@ def test_compiling_is_told_once_and_what_is_on_disk_is_silent(tmp_path):
     ]
     assert told[0].count("compiling loops") == told[0].count("\n") == 1
     assert told[1] == ""
+
+
+def test_a_limit_on_matrix_products_ends_with_the_last_that_wants_it():
+    """Blocks of several threads may overlap in any way: the limit is one for all threads."""
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    with threadpool_limits(2, user_api="blas"):
+        before, first, second = threads(), one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before

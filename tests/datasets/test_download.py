@@ -55,7 +55,7 @@ def test_another_table_is_refused(changed, archive, monkeypatch):
     X, _ = download.fetch("toy", toy := Download(("http://there/toy.data",), TOY, digest(*read(TEXT, archive))))
     assert X.shape == (3, 2)
     archive["toy.data"] = changed.encode()
-    with pytest.raises(ValueError, match=r"no longer hold the 'toy' of the papers: the SHA-256 of the table differs"):
+    with pytest.raises(ValueError, match=r"is not the 'toy' of the papers: it cannot be read, or the SHA-256"):
         download.fetch("toy", toy)
 
 
@@ -69,6 +69,13 @@ def test_without_a_connection_the_message_says_what_to_do(archive):
     with pytest.raises(
         ConnectionError, match=r"'usps' could not be fetched from https://.*zip.train.gz and .*GAPKERNEL"
     ):
+        datasets.load("usps")
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"\x1f\x8b\x08\x00"], ids=["a page", "half a file"])
+def test_a_file_that_cannot_be_read_is_no_lack_of_a_connection(content, archive):
+    archive["zip.train.gz"] = archive["zip.test.gz"] = content
+    with pytest.raises(ValueError, match=r"is not the 'usps' of the papers: it cannot be read"):
         datasets.load("usps")
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from gapkernel.cli.fit import HIGH, LOW, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import counted, may_write, note, say
+from gapkernel.estimators.calibration import NotCalibratedError
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.inspection import gap_drift
 from gapkernel.persistence import load
@@ -118,7 +119,7 @@ def intervals_of(model: TableModel, X, coverage: float) -> np.ndarray | None:
         return None
     try:
         return model.predict_interval(X, coverage=coverage)
-    except ValueError:  # rows and coverage are right, so what is missing is conformal=True at fit
+    except NotCalibratedError:
         return None
 
 

@@ -35,13 +35,21 @@ def fetch(name: str, source: Download) -> tuple[Any, np.ndarray]:
     from sklearn.datasets import fetch_file, get_data_home
 
     folder = Path(get_data_home()) / "gapkernel" / name
-    X, y = source.read([Path(fetch_file(address, folder=folder)) for address in source.addresses])
+    paths = [Path(fetch_file(address, folder=folder)) for address in source.addresses]
+    try:
+        X, y = source.read(paths)
+    except (OSError, EOFError, ValueError) as error:  # such as a page of a server, or half a file
+        raise _other_table(name, source, folder) from error
     if digest(X, y) != source.sha256:
-        raise ValueError(
-            f"{' and '.join(source.addresses)} no longer hold the {name!r} of the papers: the SHA-256 of the table "
-            f"differs. Remove {str(folder)!r} to fetch it again, or use a local folder."
-        )
+        raise _other_table(name, source, folder)
     return X, y
+
+
+def _other_table(name: str, source: Download, folder: Path) -> ValueError:
+    return ValueError(
+        f"What came from {' and '.join(source.addresses)} is not the {name!r} of the papers: it cannot be read, or the "
+        f"SHA-256 of the table differs. Remove {str(folder)!r} to fetch it again, or use a local folder."
+    )
 
 
 def digest(X, y: np.ndarray) -> str:

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
 from gapkernel.persistence.foreign import check_foreign
+from gapkernel.tables import Schema, Table
 from gapkernel.tables.part_by_part import ROW_VERBS
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -141,16 +142,20 @@ def _try_out(model) -> None:
 
 
 def _try_verb(model, verb: str, n_columns: int) -> None:
-    """Ask about a row of gaps and a row of zeros: some models take no gaps, and some no zeros, but ours one of them."""
+    """Ask about a row of gaps, a row of zeros and, of ours, a row of known levels: it must take one of them."""
+    rows: list[Any] = [np.full((1, n_columns), np.nan), np.zeros((1, n_columns))]
+    ours = isinstance(model, TakesGaps)
+    if ours and isinstance(getattr(model, "schema_", None), Schema):
+        rows.append(Table(np.zeros((1, n_columns)), model.schema_))  # zero is an unknown level of a category
     refused = []
-    for cell in (np.nan, 0.0):
+    for row in rows:
         try:
-            getattr(model, verb)(np.full((1, n_columns), cell))
+            getattr(model, verb)(row)
         except NotFittedError:  # such as a search that was not to be fitted again
             return
         except ValueError as error:
             refused.append(error)
-    if len(refused) == 2 and isinstance(model, TakesGaps) and verb not in PROMISES:
+    if len(refused) == len(rows) and ours and verb not in PROMISES:
         raise refused[0]
 
 

@@ -67,6 +67,9 @@ class UnusableColumn(InputError):
         super().__init__(f"Column '{name}' holds {what}.", *((" ", *advice) if advice else ()))
         self.name, self.what, self.advice = name, what, advice
 
+    def __reduce__(self):  # by default an error is made again from its text
+        return type(self), (self.name, self.what, *self.advice)
+
 
 def to_leave_out(unusable: list[UnusableColumn]) -> InputError:
     """One error for all columns that have to be mended or left out."""

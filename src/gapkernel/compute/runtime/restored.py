@@ -99,7 +99,7 @@ def _check(name: str, value, what, lengths: dict[str, int], places: list) -> Non
     elif what is float:
         if not isinstance(value, Real) or not np.isfinite(float(value)):
             raise ValueError(f"{name} is not a finite number.")
-    elif not isinstance(value, Integral if what is int else what):
+    elif not isinstance(value, {int: Integral, bool: bool | np.bool_}.get(what, what)):
         raise ValueError(f"{name} is a {type(value).__name__}.")
 
 

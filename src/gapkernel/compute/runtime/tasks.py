@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import copy_context
 from functools import cache
-from threading import Thread, current_thread, main_thread
+from threading import Lock, Thread, current_thread, main_thread
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -17,6 +17,16 @@ from gapkernel.compute.runtime.progress import tracked
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+class _Blas:
+    """The limit on threads of matrix products, and how many blocks want it."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside, self.limit = Lock(), 0, ExitStack()
+
+
+_BLAS = _Blas()
 
 
 def run_tasks(
@@ -61,9 +71,23 @@ def interruptible(work: Callable[[], Result]) -> Result:
     return promised.result()
 
 
-def one_blas_thread() -> AbstractContextManager:
-    """A block in which a matrix product takes one thread: for tasks that multiply matrices, and fill all cores."""
-    return _libraries().limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A block in which a matrix product takes one thread: for tasks that multiply matrices, and fill all cores.
+
+    The limit is one for all threads of the program: the first to enter sets it, and the last to leave lifts it.
+    """
+    with _BLAS.lock:
+        if not _BLAS.inside:
+            _BLAS.limit.enter_context(_libraries().limit(limits=1, user_api="blas"))
+        _BLAS.inside += 1
+    try:
+        yield
+    finally:
+        with _BLAS.lock:
+            _BLAS.inside -= 1
+            if not _BLAS.inside:
+                _BLAS.limit.close()
 
 
 def one_openmp_thread() -> AbstractContextManager:

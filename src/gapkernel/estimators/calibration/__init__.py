@@ -1,6 +1,13 @@
 """Intervals and sets that cover as often as they promise, by the scores of rows that were left out."""
 
-from gapkernel.estimators.calibration.base import Calibration, Limits, check_asked, check_enough, checked_coverage
+from gapkernel.estimators.calibration.base import (
+    Calibration,
+    Limits,
+    NotCalibratedError,
+    check_asked,
+    check_enough,
+    checked_coverage,
+)
 from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
 from gapkernel.estimators.calibration.intervals import ConformalIntervals
 from gapkernel.estimators.calibration.machines import MachineIntervals
@@ -15,6 +22,7 @@ __all__ = [
     "Limits",
     "MachineIntervals",
     "MaskCalibration",
+    "NotCalibratedError",
     "check_asked",
     "check_enough",
     "checked_coverage",

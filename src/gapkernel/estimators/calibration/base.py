@@ -66,6 +66,10 @@ class Limits:
         return np.flatnonzero(self.rules == "nested")
 
 
+class NotCalibratedError(ValueError):
+    """An interval or a set was asked of an estimator that was fitted without."""
+
+
 class Calibration(ABC):
     """A rule from the scores of left-out rows to what new rows may score.
 
@@ -121,7 +125,9 @@ class Conformal(AnswersInParts):
 
     def _uncalibrated(self, coverage: float) -> float:
         """The limit without calibration: an error, unless the estimator has a law of its own."""
-        raise ValueError(f"{type(self).__name__} was fitted without {self._promise}: fit it with conformal=True.")
+        raise NotCalibratedError(
+            f"{type(self).__name__} was fitted without {self._promise}: fit it with conformal=True."
+        )
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         """The scores of the left-out rows at ``places`` with the cells of ``table``, which may be fewer than at fit."""

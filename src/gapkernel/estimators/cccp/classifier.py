@@ -55,7 +55,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         "gp" is minus the log-probability of the label; "svm" the hinge of 1 - (g_y - max_(k != y) g_k).
     C : float or "cv", default="cv"
         Weight of the losses against 1/2 ||theta||^2. "cv" is that of 0.1, 1, 10, 100 and 1000 with the least loss in a
-        cross-validation of the labelled rows; 1 if fewer than two classes have three labels.
+        cross-validation of the labelled rows; 1 if fewer than two classes have three distinct rows.
     sigma : float, default=None
         The same as the deviation of a normal prior: C = sigma^2. Give one of the two.
     kernel : str, Kernel, scikit-learn kernel or callable, default="rbf"

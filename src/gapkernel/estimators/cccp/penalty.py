@@ -35,8 +35,8 @@ def chosen_penalty(
 ) -> float:
     """The C of `CANDIDATES` with the least loss on held-out rows, the smallest of equals.
 
-    Rows that are alike count as one of their common weight, and the fold of a row depends on its values alone. So the
-    choice depends neither on the order of the rows nor on whether a row is repeated or weighted.
+    Rows that are alike count as one of their common weight, and folds depend on which rows there are, not on their
+    order. So the choice depends neither on the order of the rows nor on whether a row is repeated or weighted.
     """
     rows, labels = _distinct(table, labels)
     classes = labels.candidates.argmax(axis=1)

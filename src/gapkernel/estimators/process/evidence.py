@@ -26,7 +26,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
@@ -199,7 +199,7 @@ class FittedProcess(Restored):
         "evidence": Evidence,
         "parameters": Hyperparameters,
         "posterior": Posterior,
-        "n_landmarks": int | str | None,
+        "n_landmarks": Integral | str | None,
     }
 
     def _check_held(self) -> None:
