@@ -134,7 +134,7 @@ def test_exports_hold_results_versions_and_settings(tmp_path, reference):
     with Store(tmp_path / "reference.sqlite") as store:
         store.export_csv("demo", tmp_path / "demo.csv")
         store.export_parquet("demo", tmp_path / "demo.parquet")
-    from_csv = pd.read_csv(tmp_path / "demo.csv", float_precision="round_trip")
+    from_csv = pd.read_csv(tmp_path / "demo.csv", engine="pyarrow")
     assert from_csv["accuracy"].tolist() == reference["accuracy"].tolist()
     assert json.loads(from_csv["settings"][1]) == reference["settings"][1]
     about = json.loads((tmp_path / "demo.json").read_text())
