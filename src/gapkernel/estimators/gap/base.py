@@ -25,7 +25,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
-from gapkernel.estimators.gap.combination import ToProbabilities, log_loss
+from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
 from gapkernel.estimators.gap.inspection import InspectableMembers
 from gapkernel.estimators.gap.left_out import LeftOutMembers
 from gapkernel.estimators.gap.member_list import MemberRow, Members
@@ -175,7 +175,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             used = [tried[k] for k in np.flatnonzero(weights)]
             fitted = [_fitted(outcome, problem) for outcome in used]
             left_out = _left_out(used, problem) if self.conformal == "mask" else None
-        combined = np.tensordot(weights, [outcome.answers for outcome in tried], axes=1)
+        combined = weighted_mean([outcome.answers for outcome in tried], weights)
         score = self._score(combined, problem)
         calibration: Calibration | None = None
         if self.conformal:
@@ -289,7 +289,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         table = self.preparation_(table)
         with threadpool_limits(1):
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
-        return np.tensordot(self.weights_, answers, axes=1)
+        return weighted_mean(answers, self.weights_)
 
     def _masks(self, table: Table) -> np.ndarray:
         return self.preparation_.masks(table)

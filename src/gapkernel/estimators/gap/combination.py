@@ -97,6 +97,11 @@ def log_loss(probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     return float(-np.average(np.log(chances), weights=weight))
 
 
+def weighted_mean(answers: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """The mean of members' answers; summed member by member, so that a row has the same bits alone and in a batch."""
+    return np.sum([weight * answer for weight, answer in zip(weights, answers, strict=True)], axis=0)
+
+
 def mixture_weights(chances: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """The mixture of members with the highest likelihood, from the probability (n, n_members) each gave to the truth.
 

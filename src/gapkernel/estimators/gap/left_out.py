@@ -10,6 +10,7 @@ import numpy as np
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.estimators.gap.combination import weighted_mean
 from gapkernel.estimators.gap.problem import FittedMember
 from gapkernel.tables import Table
 
@@ -45,6 +46,6 @@ class LeftOutMembers(Restored):
         for k in np.unique(self.split[places]):
             own = np.flatnonzero(self.split[places] == k)
             found = run_tasks(partial(FittedMember.answers, table=table[own]), self.members[k])
-            parts.append(np.tensordot(weights, found, axes=1))
+            parts.append(weighted_mean(found, weights))
             order.append(own)
         return np.concatenate(parts)[np.argsort(np.concatenate(order))]

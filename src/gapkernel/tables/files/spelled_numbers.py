@@ -26,7 +26,7 @@ def plain_numbers(text: pd.Series, decimal: str | None = None) -> tuple[pd.Serie
         "" as a computer writes numbers, "in percent", "with decimal commas", "with commas between thousands", or
         "with commas" that may mean either, in which case the numbers are NaN.
     """
-    parsed = pd.to_numeric(text, errors="coerce").astype("float64")
+    parsed = _parsed(text)
     if not len(text) or parsed.notna().any():  # a column that holds a plain number is written plainly, or mixed
         with_comma = text.str.contains(",", regex=False)
         if not with_comma.any():
@@ -42,7 +42,15 @@ def plain_numbers(text: pd.Series, decimal: str | None = None) -> tuple[pd.Serie
         elif how == "with commas between thousands":
             bare = bare.str.replace(",", "", regex=False)
         written = f"{written} {how}".strip()
-    return pd.to_numeric(bare, errors="coerce").astype("float64"), written
+    return _parsed(bare), written
+
+
+def _parsed(text: pd.Series) -> pd.Series:
+    """The numbers that texts spell, NaN for other texts; to the last digit, which older versions of pandas round."""
+    numbers = pd.to_numeric(text, errors="coerce").astype("float64")
+    spelled = numbers.notna()
+    numbers[spelled] = text[spelled].to_numpy(dtype=object).astype("float64")
+    return numbers
 
 
 def _commas(text: pd.Series, decimal: str | None) -> str:
