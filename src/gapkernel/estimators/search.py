@@ -168,7 +168,8 @@ class Search:
 
     def results(self, candidates, judge: Judge) -> list[list]:
         """What ``judge`` finds about each candidate, one list for each split."""
-        chosen = [self._candidate(settings) for settings in candidates]
+        checked: set[tuple] = set()
+        chosen = [self._candidate(settings, checked) for settings in candidates]
         self._prepare(chosen, self.folds)
         with one_blas_thread(), config_context(n_threads=1):  # one split at a time, all threads inside it
             return run_tasks(lambda fold: self._judged(fold, chosen, judge), self.folds, "Choosing the settings")
@@ -198,15 +199,22 @@ class Search:
             training = self.estimator._training(table[train], targets[train], _part(weight, train))
         return Fold(training, table[test], _safe_indexing(X, test), _safe_indexing(y, test), _part(weight, test))
 
-    def _candidate(self, settings: Settings) -> Candidate:
-        """The estimator with these settings, after a check of its parameters."""
+    def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Candidate:
+        """The estimator with these settings, checked; steps of a fit whose settings are in ``checked`` are right."""
         if "categorical_features" in settings:
             raise ValueError("categorical_features cannot be searched: the table is read once, for all settings.")
-        estimator = clone(self.estimator).set_params(**settings)
+        inside = any("__" in name for name in settings)  # of the kernel or the density, which candidates must not share
+        estimator = clone(self.estimator) if inside else copy(self.estimator)
+        estimator.set_params(**settings)
         copy_columns(self.estimator, estimator)
-        estimator._check_parameters()
-        estimator._solver(self.all_rows.training)
-        return Candidate.of(estimator, settings)
+        candidate = Candidate.of(estimator, settings)
+        steps = {candidate.density, candidate.kernel, candidate.width, candidate.solver}
+        if checked is None or not steps <= checked:  # a grid repeats them
+            estimator._check_parameters()
+            estimator._solver(self.all_rows.training)
+        if checked is not None:
+            checked |= steps
+        return candidate
 
     def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
         """Fit the densities of the candidates that are not there yet, side by side."""

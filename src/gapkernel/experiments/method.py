@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC as CompleteSVC
@@ -32,7 +32,14 @@ from gapkernel.tables import schema_of
 Setting = dict[str, Any]
 Splits = list[tuple[np.ndarray, np.ndarray]]
 Metric = Callable[[np.ndarray, np.ndarray], float]
-METRICS: dict[str, Metric] = {"classification": accuracy_score, "regression": r2_score}
+
+
+def share_right(truth: np.ndarray, guess: np.ndarray) -> float:
+    """The accuracy; scikit-learn's takes longer to look at two lists of labels than a small SVM takes to be solved."""
+    return float(np.mean(truth == guess))
+
+
+METRICS: dict[str, Metric] = {"classification": share_right, "regression": r2_score}
 """What settings are chosen by, for each task a method may be built for."""
 
 EM_TOLERANCE = 1e-4

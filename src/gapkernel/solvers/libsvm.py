@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,7 +103,7 @@ class LibSVM(Solver):
         """The bound of the coefficients of rows of weight 1."""
         return getattr(self._svm, "C", np.inf)
 
-    @property
+    @cached_property
     def _besides_penalty(self) -> tuple:
         """All other parameters."""
         return tuple((name, str(value)) for name, value in self._svm.get_params().items() if name != "C")
