@@ -242,6 +242,33 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
         assert len(store.finished("microbiology")) == 10
 
 
+def test_a_stopped_run_is_reported_by_its_whole_rounds(tmp_path, monkeypatch):
+    monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
+    small = microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=3, n_imputations=2))
+    monkeypatch.setitem(microbiology.SIZES, "quick", small)
+    options = {"out": tmp_path, "n_jobs": 1, "console": Console(file=StringIO())}
+    with pytest.raises(ValueError, match="No round of microbiology is finished"):
+        reproduce("microbiology", so_far=True, **options)
+    done, one_fold = [], FoldOfTable1.result
+
+    def until_killed(self, task):
+        if len(done) == 12:  # two rounds of five methods, and two tasks more
+            raise KeyboardInterrupt
+        done.append(task)
+        return one_fold(self, task)
+
+    monkeypatch.setattr(FoldOfTable1, "result", until_killed)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("microbiology", **options)
+    report = reproduce("microbiology", so_far=True, **options)
+    assert report.findings[0] == "Not finished; what is counted here: microbiology: 2 of 3 rounds."
+    assert "`gapkernel reproduce microbiology --quick --so-far`" in (tmp_path / "README.md").read_text()
+    monkeypatch.setattr(FoldOfTable1, "result", one_fold)
+    whole = reproduce("microbiology", **options)
+    assert not whole.findings[0].startswith("Not finished")
+    assert reproduce("microbiology", so_far=True, **options).tables == whole.tables
+
+
 def test_papers_say_what_they_do():
     for paper in PAPERS.values():
         assert paper.what.endswith(".")

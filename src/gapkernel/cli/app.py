@@ -169,6 +169,7 @@ def reproduce(
     data_dir: Annotated[Path | None, Option(help="Folder of data sets; else GAPKERNEL_DATA, or fetched.")] = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Folder for tables, figures and results.")] = None,
     jobs: Annotated[int | None, Option(help="Tasks at the same time; all cores by default.")] = None,
+    so_far: Annotated[bool, Option("--so-far", help="Run nothing; report what a stopped run has finished.")] = False,
 ) -> None:
     """Repeat the experiments of a paper."""
     from gapkernel.experiments import reproduce
@@ -176,7 +177,7 @@ def reproduce(
     chosen = [name for name, given in (("quick", quick), ("standard", standard), ("full", full)) if given]
     if len(chosen) > 1:
         raise ValueError(f"Give one of --{', --'.join(chosen)}, not several.")
-    reproduce(paper, size=(chosen or ["quick"])[0], data_dir=data_dir, out=out, n_jobs=jobs)
+    reproduce(paper, size=(chosen or ["quick"])[0], data_dir=data_dir, out=out, n_jobs=jobs, so_far=so_far)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from gapkernel.experiments.report import Report, ReportTable
 from gapkernel.experiments.running import run
 from gapkernel.experiments.statistics import AllPairs, PairedTest, all_pairs, cell_tests, paired_test
 from gapkernel.experiments.store import Store
-from gapkernel.experiments.tasks import Study, Task, tasks_of
+from gapkernel.experiments.tasks import Study, Task, rounds_of, tasks_of
 from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "nested",
     "paired_test",
     "reproduce",
+    "rounds_of",
     "run",
     "table_grid",
     "tasks_of",

@@ -75,6 +75,29 @@ def tasks_of(**axes: Iterable) -> list[Task]:
     return [Task(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]
 
 
+def rounds_of(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Tasks by what is repeated (removal of cells, repetition, fold): a round has one for everything that is compared.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+
+    Returns
+    -------
+    rounds : list of list of Task
+
+    Examples
+    --------
+    >>> from gapkernel.experiments import rounds_of, tasks_of
+    >>> [len(one) for one in rounds_of(tasks_of(dataset=["pima"], method=["mean", "genrbf"], fold=range(3)))]
+    [2, 2, 2]
+    """
+    rounds: dict[tuple, list[Task]] = {}
+    for task in tasks:
+        rounds.setdefault((task.draw, task.repeat, task.fold), []).append(task)
+    return list(rounds.values())
+
+
 @dataclass(frozen=True)
 class Study:
     """Tasks, and how to do one of them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +16,7 @@ from gapkernel.experiments.protocol import Protocol
 from gapkernel.experiments.report import Report
 from gapkernel.experiments.running import run
 from gapkernel.experiments.store import Store
-from gapkernel.experiments.tasks import Task
+from gapkernel.experiments.tasks import Task, rounds_of
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,32 @@ class Context:
     store: Store
     options: dict[str, Any]
     """Of `gapkernel.experiments.run`."""
+    so_far: bool = False
+    """Whether to do nothing, and to report the rounds that a run has finished before it was stopped."""
+    left: dict[str, str] = field(default_factory=dict)
+    """What is not finished of the studies that were reported so far."""
 
     def run(self, name: str, protocol: Protocol, tasks: Iterable[Task]):
-        """Do the unfinished tasks of a study; the frame of its results."""
-        study = replace(protocol, data_dir=self.data_dir).study(name, tasks)
+        """Do the unfinished tasks of a study, round by round; the frame of its results."""
+        rounds = rounds_of(tasks)
+        if self.so_far:
+            rounds = self._finished(name, rounds)
+        study = replace(protocol, data_dir=self.data_dir).study(name, [task for one in rounds for task in one])
         return run(study, self.store, progress=True, **self.options)
 
+    def _finished(self, name: str, rounds: list[list[Task]]) -> list[list[Task]]:
+        done = self.store.finished(name)
+        whole = [one for one in rounds if done.issuperset(task.key for task in one)]
+        if not whole:
+            raise ValueError(f"No round of {name} is finished in {self.store.path}. Run it for longer, without so_far.")
+        if len(whole) < len(rounds):
+            self.left[name] = f"{name}: {len(whole)} of {len(rounds)} rounds"
+        return whole
 
-def reproduce(paper, *, size="quick", data_dir=None, out=None, n_jobs=None, client=None, console=None) -> Report:
+
+def reproduce(
+    paper, *, size="quick", data_dir=None, out=None, n_jobs=None, client=None, console=None, so_far=False
+) -> Report:
     """Repeat the experiments of a paper: print its tables with the paper's numbers beside ours, draw its figures.
 
     Parameters
@@ -143,6 +161,9 @@ def reproduce(paper, *, size="quick", data_dir=None, out=None, n_jobs=None, clie
     client : dask.distributed.Client, default=None
         Run the tasks on its cluster.
     console : rich Console, default=None
+    so_far : bool, default=False
+        Run nothing, and report what a run that was stopped has left in ``out``: the rounds (removals of cells,
+        repetitions and folds) in which every task is finished.
 
     Returns
     -------
@@ -163,16 +184,20 @@ def reproduce(paper, *, size="quick", data_dir=None, out=None, n_jobs=None, clie
     known, console = PAPERS[paper], console or Console()
     folder = Path(out) if out is not None else Path("reproduced") / f"{paper}-{size}"
     console.print(f"[bold]{known.authors}: {known.title}[/bold]\n{known.what}")
-    console.print(SIZES[size].format(known))
+    if not so_far:
+        console.print(SIZES[size].format(known))
     begin = perf_counter()
     with Store(folder / "results.sqlite") as store:
         jobs = joblib.cpu_count() if n_jobs is None else n_jobs
-        context = Context(size, None if data_dir is None else str(data_dir), store, {"n_jobs": jobs, "client": client})
+        data_dir = None if data_dir is None else str(data_dir)
+        context = Context(size, data_dir, store, {"n_jobs": jobs, "client": client}, so_far)
         report: Report = import_module(known.module).reproduce(context)
         for study in store.studies():
             store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
+    if context.left:
+        report.findings.insert(0, f"Not finished; what is counted here: {', '.join(context.left.values())}.")
     report.title = f"{known.authors}: {known.title}"
     report.show(console)
-    page = report.write(folder, f"gapkernel reproduce {paper} --{size}")
+    page = report.write(folder, f"gapkernel reproduce {paper} --{size}{' --so-far' * so_far}")
     console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False, markup=False)
     return report
