@@ -249,7 +249,9 @@ class KernelMachine(KernelEstimator, ABC):
         """Fitted attributes; of the training rows only those with a coefficient stay."""
         if training.classes is not None:
             self.classes_ = training.classes
-        self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows.take(solution.kept)
+        self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows
+        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # rows never change: no need of a copy
+            self.rows_ = laws.rows.take(solution.kept)
         if self._pairwise:
             self.kernel_ = Precomputed(training.kept[solution.kept])
         self._weights, self._intercept = solution.weights, solution.intercept
