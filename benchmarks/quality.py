@@ -75,9 +75,12 @@ class Quality(Protocol):
 
     n_folds: int = 3
 
+    def table(self, name):
+        """Columns, target, and what it is."""
+        return *table(name), "regression" if name in NUMBERS else "classification"
+
     def result(self, task):
-        X, y = table(task.dataset)
-        kind = "regression" if task.dataset in NUMBERS else "classification"
+        X, y, kind = self.table(task.dataset)
         if task.fraction:
             X = gk.ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
         train, test = fold_of(task, y, self.n_folds, kind)
