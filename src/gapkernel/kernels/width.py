@@ -82,6 +82,13 @@ def median_rows(n_rows: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(n_rows, MEDIAN_ROWS, replace=False))
 
 
+def resolved(name: str, value) -> float:
+    """The number that a parameter holds, or an error if it is still a word."""
+    if isinstance(value, str):
+        raise unresolved(name, value)
+    return float(value)
+
+
 def unresolved(name: str, word) -> ValueError:
     """The error for a parameter that is still a word where a number is needed."""
     return ValueError(

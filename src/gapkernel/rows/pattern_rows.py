@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from gapkernel.rows.base import Rows
 
 
+@dataclass(frozen=True, eq=False)
 class PatternRows(Rows):
     """Gaussian laws whose covariances are kept once for each pattern; a kind says how.
 
@@ -71,7 +72,7 @@ class PatternRows(Rows):
             if len(place) and covariance[place[0], place[0]] > 0:
                 slope = covariance[place[0]] / covariance[place[0], place[0]]  # S delta for a shift of 1
                 means[np.ix_(members, columns)] += np.outer(shift[members], slope)
-        return replace(self, means=means)  # type: ignore[type-var]
+        return replace(self, means=means)
 
     @abstractmethod
     def _block(self, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import spectrum
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
 from gapkernel.compute.pairs.side import lay_out
@@ -22,8 +23,7 @@ def covariance_sums(left, right, gamma, vectors, matrix):
 
     def sums_of(task):
         members, gaps, covariance = task
-        values, directions = np.linalg.eigh(covariance)
-        values = np.maximum(values, 0.0)
+        values, directions = spectrum(covariance)
         own = np.array([vectors(t)[:, order] for t in members])
         shared = 1.0 + 4.0 * gamma * values[-1] < WIDEST and _sharing_pays(side, gaps)
         method = _by_pattern if shared else _by_pair

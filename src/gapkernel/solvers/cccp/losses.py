@@ -92,9 +92,15 @@ class IncompleteLoss(ABC):
     def value(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> tuple[float, np.ndarray]:
         """The loss and its derivatives."""
 
-    @abstractmethod
     def tangent(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> Plane:
         """A plane below the subtracted convex part, touching it at these scores."""
+        partitions = Partitions.of(scores, counts)
+        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
+
+    @staticmethod
+    @abstractmethod
+    def _subtracted(log_partition: np.ndarray, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+        """The subtracted convex part of each row, and its (sub)derivatives by class."""
 
     @abstractmethod
     def majorant(self, scores: np.ndarray, labels: Labels, plane: Plane) -> tuple[float, np.ndarray]:
@@ -110,10 +116,6 @@ class Softmax(IncompleteLoss):
         kept, slope = self._subtracted(partitions.log, labels)
         derivative = labels.weight[:, None] * (shares - slope)
         return float(labels.weight @ (total - kept)), partitions.spread(derivative)
-
-    def tangent(self, scores, counts, labels):
-        partitions = Partitions.of(scores, counts)
-        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
 
     def majorant(self, scores, labels, plane):
         partitions = Partitions.of(scores, plane.counts)
@@ -152,10 +154,6 @@ class Margin(IncompleteLoss):
         loss, others, pressure = self._hinges(partitions.log, labels, best, own)
         derivative = labels.weight[:, None] * (others - pressure[:, None] * own)
         return float(labels.weight @ loss), partitions.spread(derivative)
-
-    def tangent(self, scores, counts, labels):
-        partitions = Partitions.of(scores, counts)
-        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
 
     def majorant(self, scores, labels, plane):
         partitions = Partitions.of(scores, plane.counts)
