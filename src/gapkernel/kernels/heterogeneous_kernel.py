@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from gapkernel.compute.linalg.blocks import flat
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable, product_of
@@ -182,10 +183,9 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
             _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),
         )
 
-    tables = [weights[j] * extensions[j].table.ravel() for j in tabled]
-    starts = np.cumsum([0, *map(len, tables)])
-    flat = np.concatenate(tables) if tables else np.empty(0)
-    return summed(side(left), None if right is None else side(right), weights[numeric], flat, starts)
+    tables = [weights[j] * extensions[j].table for j in tabled]
+    starts = np.cumsum([0, *(table.size for table in tables)])
+    return summed(side(left), None if right is None else side(right), weights[numeric], flat(tables), starts)
 
 
 def _stack(columns: list[np.ndarray], n_rows: int, dtype) -> np.ndarray:

@@ -59,11 +59,9 @@ class PatternRows(Rows):
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         order = np.argsort(self.pattern, kind="stable")
         ends = np.cumsum(np.bincount(self.pattern, minlength=len(self.gaps)))
-        begin = 0
-        for k, end in enumerate(ends):
-            if end > begin:
-                yield order[begin:end], *self._block(k)
-            begin = end
+        for k, members in enumerate(np.split(order, ends[:-1])):
+            if len(members):
+                yield members, *self._block(k)
 
     def tilted(self, column: int, shift: np.ndarray) -> PatternRows:
         means = np.array(self.means)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gapkernel.compute.compiled import compiled
 
 
-def starts_of(sizes: np.ndarray) -> np.ndarray:
+def starts_of(sizes: ArrayLike) -> np.ndarray:
     """Where things of these sizes begin when they are listed one after another; one entry more than there are."""
     return np.concatenate([[0], np.cumsum(sizes)])
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.compute.standardise import Standard
-from gapkernel.density.em.gaussian import CompressedRows, Statistics, compress
+from gapkernel.density.em.gaussian import CompressedRows, GappyTable, Statistics
 from gapkernel.tables import numbers_of, read_table
 from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
 
@@ -31,7 +31,7 @@ class Observations:
 
     def compressed(self, standard: Standard) -> CompressedRows:
         """The standardised, live columns, compressed by pattern."""
-        return compress(standard.apply(self.X), self.weight)
+        return GappyTable(standard.apply(self.X)).compressed(self.weight)
 
 
 class ObservationsInParts:

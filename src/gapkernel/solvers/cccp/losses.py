@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 
 TIE = 1e-12
@@ -197,5 +198,4 @@ class Margin(IncompleteLoss):
 
 def _row_sums(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums over the completions and classes of each row."""
-    begins = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
-    return np.add.reduceat(values.sum(axis=1), begins) if len(counts) else np.empty(0)
+    return np.add.reduceat(values.sum(axis=1), starts_of(counts)[:-1]) if len(counts) else np.empty(0)
