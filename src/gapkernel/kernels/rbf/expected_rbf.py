@@ -80,10 +80,7 @@ class ExpectedRBF(Kernel):
         right_side = left_side if right is None else self._in_metric(self.accept(right))
         scales = [np.array([kernel._log_scale(side) for kernel in kernels]) for side in (left_side, right_side)]
         matrices = GammaGridEngine(left_side, None if right is None else right_side, widths, *scales).matrices()
-        if right is None:
-            uncertain = np.flatnonzero(~left.complete)
-            matrices[:, uncertain, uncertain] = self._diag(left)[uncertain]  # the same draw on both sides
-        return check_finite(matrices, repr(self))
+        return check_finite(self._meeting_itself(matrices, left) if right is None else matrices, repr(self))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if isinstance(self.gamma, str):
