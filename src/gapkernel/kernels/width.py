@@ -17,7 +17,7 @@ MEDIAN_ROWS = 1000
 
 
 class DoubleInterval(Interval):
-    """An interval of double precision, to which numbers of other precisions are compared."""
+    """An interval that compares all numbers as doubles, whatever their own precision."""
 
     def __contains__(self, value) -> bool:
         try:

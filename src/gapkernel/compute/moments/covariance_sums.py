@@ -3,14 +3,12 @@
 import numpy as np
 
 from gapkernel.compute.linalg.blocks import spectrum
+from gapkernel.compute.linalg.frames import WIDEST
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.config import get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
-
-WIDEST = 1e4
-"""Largest 1 + 4 gamma variance of a law whose work is shared: sharing loses digits in proportion to it."""
 
 
 def covariance_sums(left, right, gamma, vectors, matrix):

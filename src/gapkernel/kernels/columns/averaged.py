@@ -43,7 +43,7 @@ class Extension:
 
 
 def product_of(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """The product of one array for each column, which are made one at a time."""
+    """The product of the columns' arrays, which are made one at a time."""
     columns = iter(columns)
     out = np.array(next(columns))
     for column in columns:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.pairs.gamma_grid import ENOUGH, GammaGridEngine
+from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS, GammaGridEngine
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
 from gapkernel.kernels.kinds import GAUSSIAN, MIXTURES, NoClosedForm
@@ -72,7 +72,7 @@ class ExpectedRBF(Kernel):
         return self._engine(*self._pair(left, right), 2.0).matrix()
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        if len(gammas) < ENOUGH or any(rows is not None and rows.kind != "gaussian" for rows in (left, right)):
+        if len(gammas) < ENOUGH_WIDTHS or any(rows is not None and rows.kind != "gaussian" for rows in (left, right)):
             return super().over_widths(gammas, left, right)
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         widths = np.array([kernel.inverse_width() for kernel in kernels])
