@@ -10,11 +10,11 @@ from strategies import law_batches, random_laws
 
 import gapkernel as gk
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
-from gapkernel.compute.pairs.gamma_grid import ENOUGH
+from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS
 from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
 from gapkernel.rows import GaussianRows
 
-GAMMAS = 10.0 ** np.arange(-4, ENOUGH - 2)
+GAMMAS = 10.0 ** np.arange(-4, ENOUGH_WIDTHS - 2)
 
 
 def one_by_one(kernel, gammas, left, right=None):

@@ -131,11 +131,8 @@ class FactorAnalysis(IteratedDensity):
         )
         factors = canonical(ascent.point)
         k = factors.loadings.shape[1]
-        self.mean_, self.loadings_, self.noise_ = (
-            standard.mean(factors.mean),
-            np.zeros((len(live), k)),
-            np.zeros(len(live)),
-        )
+        self.mean_ = standard.mean(factors.mean)
+        self.loadings_, self.noise_ = np.zeros((len(live), k)), np.zeros(len(live))
         self.loadings_[live] = factors.loadings * standard.scale[live, None]
         self.noise_[live] = factors.noise * standard.scale[live] ** 2
         self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - ridge * standard.variances

@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.em.climb import Ascent
-from gapkernel.density.em.gaussian import Prior, compress, maximise_gaussian
-from gapkernel.density.em.mixture import GappyTable, clusters, maximise_mixture
+from gapkernel.density.em.gaussian import GappyTable, Prior, maximise_gaussian
+from gapkernel.density.em.mixture import clusters, maximise_mixture
 from gapkernel.density.gaussian import Gaussian, gaussian_laws
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, MixtureRows
@@ -151,7 +151,7 @@ class GaussianMixture(IteratedDensity):
             """The ridge, as a share of the variance of an average component."""
             return Prior(np.zeros(d), 0.0, ridge_of(k) * weight.sum() / k * np.eye(d), 0.0)
 
-        whole = maximise_gaussian(compress(X, weight), prior_of(1), 1e-4, 100).point
+        whole = maximise_gaussian(table.compressed(weight), prior_of(1), 1e-4, 100).point
 
         def fit(k: int) -> Ascent:
             memberships = clusters(table, weight, whole, k, random) if k > 1 else np.ones((n, 1))

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.rows import Moments
-from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows, known_law
+from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows, known_law
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
@@ -101,7 +101,7 @@ class Marginals(Density):
 
     def _moments(self) -> Moments:
         """Mean and variance of each column, of the codes for categories; columns are independent."""
-        laws = [feature.law or Atoms(np.zeros(1), np.ones(1)) for feature in self.features_]
+        laws = [feature.law or ZERO for feature in self.features_]
         return Moments.independent(np.array([law.mean for law in laws]), np.array([law.variance for law in laws]))
 
     def _fit(self, table: Table, sample_weight) -> None:

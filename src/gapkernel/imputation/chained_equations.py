@@ -269,7 +269,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
             raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
         n_columns = table.shape[1]
         kinds = declared_kinds(joint, self.binary, self.ordinal)
-        coding = Coding(joint.values, kinds)
+        coding = Coding.learn(joint.values, kinds)
         _warn_of_empty(coding.kinds, table.schema)
         codes = coding.encode(joint.values)
         predictors = self._resolve_predictors(joint.values, n_columns)
@@ -296,21 +296,18 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
 
     def _resolve_predictors(self, table: np.ndarray, d: int) -> np.ndarray:
         """Which columns predict which, the target included."""
-        width = table.shape[1]
+        chosen = np.ones((table.shape[1], table.shape[1]), bool)
         if isinstance(self.predictors, str) and self.predictors == "selected":
             chosen = select_predictors(table, self.mincor, self.minpuc, self.correlation)
             complete = ~np.isnan(table).any(axis=0)  # gaps may come later, so these need predictors too
             chosen[complete] = association(table, self.correlation, include_response=False)[complete] > self.mincor
-        elif isinstance(self.predictors, str) and self.predictors == "all":
-            chosen = np.ones((width, width), bool)
-        else:
+        elif not isinstance(self.predictors, str):
             given = np.asarray(self.predictors, dtype=bool)
             if given.shape != (d, d):
                 raise ValueError(
                     f"predictors must be 'all', 'selected' or a matrix with a row and a column for each of the {d} "
                     f"columns of X, got {self.predictors!r}."
                 )
-            chosen = np.ones((width, width), bool)
             chosen[:d, :d] = given
         np.fill_diagonal(chosen, False)
         return chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
@@ -92,35 +93,29 @@ class CodedColumn(Restored):
         return (codes - self.centre) / self.spread
 
 
+@dataclass(frozen=True)
 class Coding(Restored):
     """The coding of all columns of a table.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-    declared : list of str
-        The kinds of the columns that vary.
 
     Attributes
     ----------
     columns : list of CodedColumn
-    blocks : list of slice
-        The places of each column in the design; place 0 is the intercept.
     """
 
-    def __init__(self, X: np.ndarray, declared: list[str]):
+    columns: list[CodedColumn]
+
+    _held: ClassVar[dict] = {"columns": [CodedColumn]}
+
+    @classmethod
+    def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:
+        """The coding of a table; ``declared`` are the kinds of the columns that vary."""
         standard = standard_of(X)
         learned = zip(X.T, declared, standard.location, standard.scale, standard.live, strict=True)
-        self.columns = [CodedColumn.learn(*column) for column in learned]
-        self.blocks = self._blocks()
+        return cls([CodedColumn.learn(*column) for column in learned])
 
-    _held: ClassVar[dict] = {"columns": [CodedColumn], "blocks": list}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        self.blocks = self._blocks()
-
-    def _blocks(self) -> list[slice]:
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """The places of each column in the design; place 0 is the intercept."""
         ends = accumulate((len(column.centre) for column in self.columns), initial=1)
         return [slice(*ends) for ends in pairwise(ends)]
 

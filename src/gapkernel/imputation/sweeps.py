@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
@@ -108,12 +109,8 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
     """Chain ``number`` on training rows, and its completion of their codes."""
     random = np.random.default_rng([plan.seed, number])
     gaps = np.isnan(codes)
-    missing = [np.flatnonzero(column) for column in gaps.T]
     present = [np.flatnonzero(~column) for column in gaps.T]
-    state = codes.copy()
-    for j, rows in enumerate(missing):
-        state[rows, j] = _first_values(plan, j, random.random(len(rows)))
-    design = plan.coding.design(state)
+    missing, state, design = _begun(plan, codes, lambda j, rows: random.random(len(rows)))
     learned: list = [None] * codes.shape[1]
     means, variances = np.full((2, plan.n_sweeps, codes.shape[1]), np.nan)
     parameters = random if plan.draws == "proper" else None
@@ -131,11 +128,7 @@ def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:
 
 def replay(plan: Plan, chain: Chain, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Completion of the codes of new rows by a chain's last models, each row with its own random numbers."""
-    missing = [np.flatnonzero(column) for column in np.isnan(codes).T]
-    state = codes.copy()
-    for j, rows in enumerate(missing):
-        state[rows, j] = _first_values(plan, j, uniforms(keys[rows], plan.seed, chain.number, 0, j))
-    design = plan.coding.design(state)
+    missing, state, design = _begun(plan, codes, lambda j, rows: uniforms(keys[rows], plan.seed, chain.number, 0, j))
     incomplete = [j for j, rows in enumerate(missing) if len(rows)]
     for sweep in range(1, plan.n_sweeps + 1):
         for j in incomplete:
@@ -145,10 +138,18 @@ def replay(plan: Plan, chain: Chain, codes: np.ndarray, keys: np.ndarray) -> np.
     return state
 
 
-def _first_values(plan: Plan, j: int, uniform: np.ndarray) -> np.ndarray:
-    """Values drawn from the observed ones; 0 in a column that was never observed."""
-    observed = plan.observed[j]
-    return observed[(uniform * len(observed)).astype(int)] if len(observed) else np.zeros(len(uniform))
+def _begun(plan: Plan, codes: np.ndarray, draw: Callable) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """The rows with a gap in each column, the codes with first values in the gaps, and the design of these.
+
+    Gaps get values drawn from the observed ones by ``draw(column, rows)``, uniform numbers; or 0 in a column that was
+    never observed.
+    """
+    missing = [np.flatnonzero(column) for column in np.isnan(codes).T]
+    state = codes.copy()
+    for j, (rows, observed) in enumerate(zip(missing, plan.observed, strict=True)):
+        uniform = draw(j, rows)
+        state[rows, j] = observed[(uniform * len(observed)).astype(int)] if len(observed) else 0.0
+    return missing, state, plan.coding.design(state)
 
 
 def _redraw(plan, state, design, rows, j, model, uniform) -> None:

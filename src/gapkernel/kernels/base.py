@@ -76,10 +76,7 @@ class Kernel(BaseEstimator, ABC):
         """Kernel matrix of one batch, (n, n)."""
         rows = self.accept(rows)
         check_fits((len(rows), len(rows)), "The Gram matrix")
-        matrix = self._gram(rows)
-        uncertain = np.flatnonzero(~rows.complete)
-        matrix[uncertain, uncertain] = self._diag(rows)[uncertain]  # the same draw on both sides
-        return check_finite(matrix, repr(self))
+        return check_finite(self._meeting_itself(self._gram(rows), rows), repr(self))
 
     def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
@@ -136,6 +133,12 @@ class Kernel(BaseEstimator, ABC):
     def _gram(self, rows: Rows) -> np.ndarray:
         """As `gram`, with anything on the diagonal of uncertain rows."""
         return self._cross(rows, rows)
+
+    def _meeting_itself(self, matrices: np.ndarray, rows: Rows) -> np.ndarray:
+        """Kernel matrices of one batch, (..., n, n), where uncertain rows meet themselves in the same draw."""
+        uncertain = np.flatnonzero(~rows.complete)
+        matrices[..., uncertain, uncertain] = self._diag(rows)[uncertain]
+        return matrices
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         block = max(1, get_config().memory_budget // (32 * max(1, len(right))))

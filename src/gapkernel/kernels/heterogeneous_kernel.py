@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from gapkernel.compute.linalg.blocks import flat
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable, product_of
@@ -99,25 +100,22 @@ class HeterogeneousKernel(Kernel):
         columns = [e.same(rows.values[:, j]) for j, e in enumerate(self._extensions(rows))]
         return self._activated(self._put_together(columns, rows.n_features))
 
-    def _cross(self, left: MarginalRows, right: MarginalRows) -> np.ndarray:  # type: ignore[override]
-        return self._activated(self._pairs(left, right))
-
     def _gram(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
-        return self._activated(self._pairs(rows, None))
+        return self._cross(rows, None)
 
-    def _pairs(self, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
-        """The aggregate over columns, before the activation; ``right=None`` is one batch with itself."""
+    def _cross(self, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:  # type: ignore[override]
+        """As `cross`; ``right=None`` pairs a batch with itself, and only half of the pairs are computed."""
         extensions = self._extensions(left)
         other = left if right is None else right
         if self.aggregation == "product":
             columns = (e.cross(left.values[:, j], other.values[:, j]) for j, e in enumerate(extensions))
-            return self._put_together(columns, left.n_features)
+            return self._activated(self._put_together(columns, left.n_features))
         fast = [j for j, e in enumerate(extensions) if isinstance(e, OfDistance | OfTable)]
         weights = self._shares(left.n_features)
         out = _sum_of(extensions, fast, weights, left, right)
         for j in sorted(set(range(left.n_features)) - set(fast)):
             out += weights[j] * extensions[j].cross(left.values[:, j], other.values[:, j])
-        return out
+        return self._activated(out)
 
     def _put_together(self, columns, n_features: int) -> np.ndarray:
         """The mean, sum or product of one array for each column."""
@@ -182,10 +180,9 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
             _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),
         )
 
-    tables = [weights[j] * extensions[j].table.ravel() for j in tabled]
-    starts = np.cumsum([0, *map(len, tables)])
-    flat = np.concatenate(tables) if tables else np.empty(0)
-    return summed(side(left), None if right is None else side(right), weights[numeric], flat, starts)
+    tables = [weights[j] * extensions[j].table for j in tabled]
+    starts = np.cumsum([0, *(table.size for table in tables)])
+    return summed(side(left), None if right is None else side(right), weights[numeric], flat(tables), starts)
 
 
 def _stack(columns: list[np.ndarray], n_rows: int, dtype) -> np.ndarray:

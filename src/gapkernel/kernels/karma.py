@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.kernels.width import WIDTH, gamma_of_spread, median_rows, scale_gamma, unresolved
+from gapkernel.kernels.width import WIDTH, gamma_of_spread, median_rows, resolved, scale_gamma
 from gapkernel.rows import Moments, Rows
 
 
@@ -92,7 +92,7 @@ class Karma(Kernel):
         if self.form != "distance":
             return products
         squared = self._embedding_norms(left)[:, None] + self._embedding_norms(right) - 2.0 * products
-        return np.exp(-self._number() * np.maximum(squared, 0.0))
+        return np.exp(-resolved("gamma", self.gamma) * np.maximum(squared, 0.0))
 
     def _products(self, left: Rows, right: Rows) -> np.ndarray:
         """Scalar products of the features, after the normalisation."""
@@ -105,7 +105,7 @@ class Karma(Kernel):
         """<phi(x), phi(y)> = c(n) * sum over the n columns observed in both."""
         (values, seen), (others, others_seen) = _observed(left), _observed(right)
         if self.form == "featurewise":
-            inner = _featurewise(values, seen, others, others_seen, self._number())
+            inner = _featurewise(values, seen, others, others_seen, resolved("gamma", self.gamma))
         else:
             inner = values @ others.T
         return self._word_counts(seen.astype(float) @ others_seen.T.astype(float)) * inner
@@ -128,11 +128,6 @@ class Karma(Kernel):
         for _ in range(self.degree - 1):
             total = 1.0 + n * total
         return total
-
-    def _number(self) -> float:
-        if isinstance(self.gamma, str):
-            raise unresolved("gamma", self.gamma)
-        return float(self.gamma)
 
 
 def _observed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ MEDIAN_ROWS = 1000
 
 
 class DoubleInterval(Interval):
-    """An interval of double precision, to which numbers of other precisions are compared."""
+    """An interval that compares all numbers as doubles, whatever their own precision."""
 
     def __contains__(self, value) -> bool:
         try:
@@ -80,6 +80,13 @@ def median_rows(n_rows: int) -> np.ndarray:
     if n_rows <= MEDIAN_ROWS:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(0).choice(n_rows, MEDIAN_ROWS, replace=False))
+
+
+def resolved(name: str, value) -> float:
+    """The number that a parameter holds, or an error if it is still a word."""
+    if isinstance(value, str):
+        raise unresolved(name, value)
+    return float(value)
 
 
 def unresolved(name: str, word) -> ValueError:

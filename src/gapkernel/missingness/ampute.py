@@ -140,11 +140,8 @@ def balanced_draws(chances: np.ndarray, random) -> np.ndarray:
     if len(ends):
         ends *= np.round(ends[-1], 9) / max(ends[-1], 1e-300)  # rounding does not add or lose a cell
     start = random.uniform()
-    drawn = (
-        np.diff(np.floor(ends - start), prepend=np.floor(-start)) > 0
-    )  # start + a whole number falls in its interval
-    holes = np.zeros(chances.size, bool)
-    holes[order] = drawn
+    holes = np.zeros(chances.size, bool)  # a cell is drawn if start + a whole number falls in its interval
+    holes[order] = np.diff(np.floor(ends - start), prepend=np.floor(-start)) > 0
     return holes.reshape(chances.shape)
 
 

@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -108,15 +109,8 @@ def _check_arrays(archive: ZipFile, names: list[str], path, max_bytes: int) -> N
             major, _ = np.lib.format.read_magic(file)
             read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
             shape, _, dtype = read(file)
-            if dtype.hasobject or archive.getinfo(name).file_size != file.tell() + _bytes_of(shape, dtype):
+            if dtype.hasobject or archive.getinfo(name).file_size != file.tell() + dtype.itemsize * prod(shape):
                 raise DamagedFileError(f"{path} is damaged: the array {name} is not as large as it says.")
-
-
-def _bytes_of(shape: tuple[int, ...], dtype: np.dtype) -> int:
-    size = dtype.itemsize
-    for length in shape:  # in Python's integers, which do not overflow
-        size *= length
-    return size
 
 
 def _depth(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -287,35 +287,39 @@ class Normal(Law):
 class Known(Law):
     """A law on the line given as a frozen distribution of `scipy.stats`."""
 
-    distribution: object
+    distribution: Any
 
     @cached_property
     def mean(self) -> float:  # type: ignore[override]
-        return float(self.distribution.mean())  # type: ignore[attr-defined]
+        return float(self.distribution.mean())
 
     @cached_property
     def variance(self) -> float:  # type: ignore[override]
-        return float(self.distribution.var())  # type: ignore[attr-defined]
+        return float(self.distribution.var())
 
     def integral_of_cdf(self, z) -> np.ndarray:
         """By ten Gauss points on every panel between quantiles and the values asked for."""
         z = np.asarray(z, dtype=np.float64)
-        start = max(self.distribution.support()[0], float(self.ppf(TAIL)))  # type: ignore[attr-defined]
+        start = max(self.distribution.support()[0], float(self.ppf(TAIL)))
         knots, place = np.unique(np.concatenate([[start], self.ppf(PANELS), z.ravel()]), return_inverse=True)
-        panels = _over_panels(self.distribution.cdf, knots)  # type: ignore[attr-defined]
+        panels = _over_panels(self.distribution.cdf, knots)
         total = np.concatenate([[0.0], np.cumsum(panels)])
         return total[place[-z.size :]].reshape(z.shape) if z.size else z
 
     def mean_spread(self, low=-np.inf, high=np.inf) -> float:
         ends = np.clip(self.ppf(np.array([TAIL, 1.0 - TAIL])), low, high)
         knots = np.unique(np.clip(np.concatenate([ends, self.ppf(PANELS)]), *ends))
-        return _spread(self.distribution.cdf, knots)  # type: ignore[attr-defined]
+        return _spread(self.distribution.cdf, knots)
 
     def ppf(self, share) -> np.ndarray:
-        return self.distribution.ppf(share)  # type: ignore[attr-defined]
+        return self.distribution.ppf(share)
 
     def log_density(self, z) -> np.ndarray:
-        return self.distribution.logpdf(z)  # type: ignore[attr-defined]
+        return self.distribution.logpdf(z)
+
+
+ZERO = Atoms(np.zeros(1), np.ones(1))
+"""0 for certain: the law of a column without any value."""
 
 
 def _check_weights(points: np.ndarray, weights: np.ndarray) -> None:

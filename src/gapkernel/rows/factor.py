@@ -52,9 +52,6 @@ class FactorRows(PatternRows):
     (array([[2., 1.]]), array([1.5]))
     """
 
-    means: np.ndarray
-    pattern: np.ndarray
-    gaps: np.ndarray
     precision: np.ndarray
     loadings: np.ndarray
     noise: np.ndarray

@@ -47,9 +47,6 @@ class GaussianRows(PatternRows):
            [0.  , 0.75]])
     """
 
-    means: np.ndarray
-    pattern: np.ndarray
-    gaps: np.ndarray
     covariance: np.ndarray
 
     kind: ClassVar[str] = "gaussian"

@@ -15,7 +15,7 @@ from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
-from gapkernel.rows.column_law import Atoms, Law
+from gapkernel.rows.column_law import ZERO, Atoms, Law
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,7 @@ class MarginalRows(Rows):
         return AtomRows(values[likely], np.log(chances[likely]), np.bincount(owner[likely], minlength=len(self)))
 
     def _law(self, column: int) -> Law:
-        return self.features[column].law or Atoms(np.zeros(1), np.ones(1))
+        return self.features[column].law or ZERO
 
     def _numbers(self, what: str) -> np.ndarray:
         """The mean or variance of each column's law."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from gapkernel.rows.base import Rows
 
 
+@dataclass(frozen=True, eq=False)
 class PatternRows(Rows):
     """Gaussian laws whose covariances are kept once for each pattern; a kind says how.
 
@@ -58,11 +59,9 @@ class PatternRows(Rows):
     def by_pattern(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         order = np.argsort(self.pattern, kind="stable")
         ends = np.cumsum(np.bincount(self.pattern, minlength=len(self.gaps)))
-        begin = 0
-        for k, end in enumerate(ends):
-            if end > begin:
-                yield order[begin:end], *self._block(k)
-            begin = end
+        for k, members in enumerate(np.split(order, ends[:-1])):
+            if len(members):
+                yield members, *self._block(k)
 
     def tilted(self, column: int, shift: np.ndarray) -> PatternRows:
         means = np.array(self.means)
@@ -71,7 +70,7 @@ class PatternRows(Rows):
             if len(place) and covariance[place[0], place[0]] > 0:
                 slope = covariance[place[0]] / covariance[place[0], place[0]]  # S delta for a shift of 1
                 means[np.ix_(members, columns)] += np.outer(shift[members], slope)
-        return replace(self, means=means)  # type: ignore[type-var]
+        return replace(self, means=means)
 
     @abstractmethod
     def _block(self, k: int) -> tuple[np.ndarray, np.ndarray]:

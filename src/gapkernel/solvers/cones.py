@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.linalg.lapack import dpstrf
 
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.solvers.base import Solution, Solver
 
 FEASIBILITY = 1e-8
@@ -217,7 +218,7 @@ def _constraints(features: sparse.csr_array, y, cones: Cones, n_extra: int):
     return A, np.concatenate([np.zeros(A.shape[0] - n - tails.shape[0]), -np.ones(n), np.zeros(tails.shape[0])]), sizes
 
 
-def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-8, max_iter=200) -> np.ndarray | None:
+def separating_direction(signed_rows, supports, group, margin: float) -> np.ndarray | None:
     """A direction w with ``signed_row_i @ w >= margin * ||w[supports[group[i]]]||`` for all rows; None if none exists.
 
     The sum of the left sides is fixed at the number of rows, since w = 0 would satisfy any margin.
@@ -230,8 +231,6 @@ def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-
         The columns that a group of rows has.
     group : ndarray of shape (n_rows,)
     margin : float
-    tol, max_iter : float and int
-        When the solver stops.
 
     Returns
     -------
@@ -251,7 +250,7 @@ def separating_direction(signed_rows, supports, group, margin: float, *, tol=1e-
     )
     b = np.concatenate([[float(n)], np.zeros(n + tails.shape[0])])
     empty = sparse.csc_array((d + len(factors), d + len(factors)))
-    solution, _ = _run(empty, np.zeros(d + len(factors)), A, b, 1, n, sizes, tol, max_iter, verbose=False)
+    solution, _ = _run(empty, np.zeros(d + len(factors)), A, b, 1, n, sizes, tol=1e-8, max_iter=200, verbose=False)
     return np.array(solution.x)[:d] if str(solution.status) == "Solved" else None
 
 
@@ -261,7 +260,7 @@ def _stack(factors, width: int) -> tuple[sparse.csr_array, list[int]]:
     if not factors:
         return sparse.csr_array((0, width)), sizes
     tails = sparse.vstack([sparse.coo_array(factor) for factor in factors], format="coo")
-    heads = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(int)
+    heads = starts_of(sizes)[:-1]
     cone_of = np.repeat(np.arange(len(factors)), np.subtract(sizes, 1))
     row, column = tails.coords
     rows = np.concatenate([row + cone_of[row] + 1, heads])  # every cone before a row adds one head

@@ -94,11 +94,13 @@ class Laplace(Solver):
         coefficients, latent = np.zeros(len(y)), np.zeros(len(y))
         value = self._log_posterior(coefficients, latent, y, weight)
         n_iter = 0
-        while n_iter < self.max_iter:
-            n_iter += 1
+        while True:
             probability = expit(self.offset + latent)
             curvature = weight * probability * (1.0 - probability)
             factor, root = _factor(covariance, curvature)
+            if n_iter == self.max_iter:
+                break
+            n_iter += 1
             target = curvature * latent + weight * (y - probability)
             step = target - root * cho_solve((factor, True), root * (covariance @ target)) - coefficients
             moved, gain = covariance @ step, -np.inf
@@ -111,9 +113,6 @@ class Laplace(Solver):
             if not gain > TOLERANCE:
                 break
             (coefficients, latent), value = new, value + gain
-        probability = expit(self.offset + latent)
-        curvature = weight * probability * (1.0 - probability)
-        factor, _ = _factor(covariance, curvature)
         return LaplacePosterior(
             kept=np.arange(len(y)),
             weights=(weight * (y - probability))[:, None],

@@ -16,7 +16,8 @@ from gapkernel.solvers.base import Solution, Solver
 MOST_ITERATIONS = 10_000_000
 """The bound of libsvm itself, which scikit-learn lifts."""
 
-MOST_COUNTED = 2**31 - 1
+LARGEST_INT = 2**31 - 1
+"""Of the C integers that libsvm takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +51,8 @@ class LibSVM(Solver):
         self._svm: Any = self._problem(kernel="precomputed", **{"max_iter": MOST_ITERATIONS, **parameters})
         self._svm._validate_params()
         for name, value in parameters.items():
-            if isinstance(value, int) and abs(value) > MOST_COUNTED:
-                raise ValueError(f"{name} must be at most {MOST_COUNTED}.")
+            if isinstance(value, int) and abs(value) > LARGEST_INT:
+                raise ValueError(f"{name} must be at most {LARGEST_INT}.")
         if parameters.get("C") == np.inf:
             raise ValueError("C must be finite: classes that overlap have no solution without a bound. Use C=1e6.")
 

@@ -37,9 +37,8 @@ class Column:
         """Whether the type of the column, or that of its cells, says that it holds categories."""
         if self.values.dtype.kind in "biuf":
             return False
-        if any(issubclass(t, (str, bool, np.bool_)) or _is_time(t) for t in _without_gaps(self._types)):
-            return holds_text(set(map(type, self.distinct)), self.label)
-        return False
+        suspect = any(issubclass(t, (str, bool, np.bool_)) or _is_time(t) for t in _without_gaps(self._types))
+        return suspect and holds_text(set(map(type, self.distinct)), self.label)
 
     @cached_property
     def _cells(self) -> list:

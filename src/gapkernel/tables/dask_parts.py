@@ -76,7 +76,7 @@ def _sum(function: Callable, blocks) -> Any:
     shared = dask.delayed(function, traverse=False)  # sent once, not once for each block
     sums = [dask.delayed(_call)(shared, block) for block in blocks]
     while len(sums) > 1:
-        sums = [dask.delayed(_added)(sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
+        sums = [dask.delayed(reduce)(add, sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
     return dask.compute(sums[0])[0]
 
 
@@ -117,10 +117,6 @@ def _part_sum(function: Callable[[Part], Sum], part: Part) -> Sum:
 def _call(function: Callable, block):
     with config_context(n_threads=1):  # the scheduler uses the cores
         return function(block)
-
-
-def _added(sums: list):
-    return reduce(add, sums)
 
 
 def _blocks(X) -> list:

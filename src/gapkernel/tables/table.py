@@ -108,6 +108,11 @@ class Tilt(NamedTuple):
     shift: np.ndarray
 
 
+def _places(codes: np.ndarray) -> np.ndarray:
+    """The places of levels, -1 in the gaps, so that an entry after the last level serves the gaps."""
+    return np.where(np.isnan(codes), -1, codes).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Restored):
     """A checked table.
@@ -160,8 +165,7 @@ class Table(Restored):
     @property
     def codes(self) -> np.ndarray:
         """The categorical columns as integers, -1 in the gaps."""
-        codes = self.values[:, self.schema.categorical]
-        return np.where(np.isnan(codes), -1, codes).astype(np.int64)
+        return _places(self.values[:, self.schema.categorical])
 
     @property
     def numbers(self) -> np.ndarray:
@@ -174,8 +178,7 @@ class Table(Restored):
         for k, levels in enumerate(self.schema.levels):
             if levels and not isinstance(levels[0], str):
                 values = values.copy() if values is self.values else values
-                seen = ~np.isnan(values[:, k])
-                values[seen, k] = np.array(levels, dtype=np.float64)[values[seen, k].astype(int)]
+                values[:, k] = np.array([*levels, np.nan], dtype=np.float64)[_places(values[:, k])]
         return values
 
     def cells(self, column: int) -> np.ndarray:
@@ -184,7 +187,7 @@ class Table(Restored):
         if levels is None:
             return values
         known = np.array([*levels, None], dtype=object)
-        return known[np.where(np.isnan(values), len(levels), values).astype(int)]
+        return known[_places(values)]
 
     def as_learned_from(self, rows) -> Table:
         """The table as a fit to these rows alone would read it: a level that none of them has becomes a gap.
@@ -204,9 +207,9 @@ class Table(Restored):
             known, wanted = self.schema.levels[k] or (), schema.levels[k] or ()
             if known != wanted:
                 place = {level: float(code) for code, level in enumerate(wanted)}
-                codes = np.array([*(place.get(level, np.nan) for level in known), np.nan])  # the last serves the gaps
+                codes = np.array([*(place.get(level, np.nan) for level in known), np.nan])
                 values = values.copy() if values is self.values else values
-                values[:, k] = codes[np.where(np.isnan(self.values[:, k]), -1, self.values[:, k]).astype(int)]
+                values[:, k] = codes[_places(self.values[:, k])]
         return self if values is self.values else replace(self, values=values, schema=schema)
 
     def one_hot(self) -> np.ndarray:

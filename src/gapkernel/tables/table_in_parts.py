@@ -157,7 +157,7 @@ class StreamedTable(TableInParts):
         return reduce(add, (HeldTable(part).sum(function) for part in tracked(self, None, description or "batches")))
 
 
-class MappedTable(TableInParts):
+class MappedTable(Derived, TableInParts):
     """A table in parts, each changed by a function when it is read.
 
     Parameters
@@ -167,18 +167,12 @@ class MappedTable(TableInParts):
         From a part to a part with as many rows.
     """
 
-    def __init__(self, parts: TableInParts, function: Callable[[Part], Part]):
-        self.parts, self.function = parts, function
-
     @property
     def n_rows(self) -> int:
         return self.parts.n_rows
 
     def take(self, rows: np.ndarray) -> Part:
         return self.function(self.parts.take(rows))
-
-    def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
-        return self.parts.sum(partial(_composed, function, self.function), description)
 
 
 def joined(parts: list[Part]) -> Part:

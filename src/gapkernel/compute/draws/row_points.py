@@ -7,6 +7,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from gapkernel.compute.draws.streams import bit_table, in_unit_interval, uniform_table
+from gapkernel.compute.linalg.blocks import spectrum
 
 
 class RowPoints:
@@ -45,6 +46,6 @@ def normal_draws(points: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     The first coordinates go to the directions of largest variance, where a Sobol net is at its best; directions without
     variance are left alone.
     """
-    variances, directions = np.linalg.eigh(covariance)
-    root = (directions * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
+    variances, directions = spectrum(covariance)
+    root = (directions * np.sqrt(variances))[:, ::-1]
     return ndtri(points) @ root.T

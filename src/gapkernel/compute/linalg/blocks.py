@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gapkernel.compute.compiled import compiled
 
 
-def starts_of(sizes: np.ndarray) -> np.ndarray:
+def starts_of(sizes: ArrayLike) -> np.ndarray:
     """Where things of these sizes begin when they are listed one after another; one entry more than there are."""
     return np.concatenate([[0], np.cumsum(sizes)])
 
@@ -24,12 +25,18 @@ def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:
     return np.concatenate(pieces) if pieces else np.empty(0)
 
 
+def spectrum(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The variances along the eigenvectors, rising and none below 0, and the eigenvectors, one in each column."""
+    variances, directions = np.linalg.eigh(covariance)
+    return np.maximum(variances, 0.0), directions
+
+
 def root_of(covariance: np.ndarray) -> np.ndarray:
     """R with R R' = covariance, which may be singular; in units of deviations, so that no column loses its digits."""
     unit = np.sqrt(covariance.diagonal())
     unit = np.where(unit > 0, unit, 1.0)
-    values, directions = np.linalg.eigh(covariance / np.outer(unit, unit))
-    return unit[:, None] * directions * np.sqrt(np.maximum(values, 0.0))
+    variances, directions = spectrum(covariance / np.outer(unit, unit))
+    return unit[:, None] * directions * np.sqrt(variances)
 
 
 @compiled()

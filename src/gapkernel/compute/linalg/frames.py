@@ -11,6 +11,9 @@ import numpy as np
 from gapkernel.compute.compiled import inner
 from gapkernel.compute.linalg.elimination import add_solved
 
+WIDEST = 1e4
+"""Largest 1 + 4 gamma variance of a law for which frames are used: they lose digits in proportion to it."""
+
 
 class Frames(NamedTuple):
     """The frames Y_q of all patterns, one below another."""

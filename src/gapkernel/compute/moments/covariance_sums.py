@@ -2,14 +2,13 @@
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import spectrum
+from gapkernel.compute.linalg.frames import WIDEST
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.config import get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
-
-WIDEST = 1e4
-"""Largest 1 + 4 gamma variance of a law whose work is shared: sharing loses digits in proportion to it."""
 
 
 def covariance_sums(left, right, gamma, vectors, matrix):
@@ -22,8 +21,7 @@ def covariance_sums(left, right, gamma, vectors, matrix):
 
     def sums_of(task):
         members, gaps, covariance = task
-        values, directions = np.linalg.eigh(covariance)
-        values = np.maximum(values, 0.0)
+        values, directions = spectrum(covariance)
         own = np.array([vectors(t)[:, order] for t in members])
         shared = 1.0 + 4.0 * gamma * values[-1] < WIDEST and _sharing_pays(side, gaps)
         method = _by_pattern if shared else _by_pair

@@ -11,6 +11,7 @@ scalar product over the gaps and an exponential.
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import spectrum
 from gapkernel.compute.runtime.tasks import run_tasks
 
 BLOCK = 256
@@ -24,29 +25,21 @@ def point_covariance_sums(left, points, gamma, vectors, matrix):
     of ``left``, one v_a in each column.
     """
 
-    def of_row(t):
+    def sum_of(task):
+        t, gaps, covariance = task
         v = vectors(t)
         weights = v.T @ v
         weights -= matrix
-        return weights
+        return _sum(points, left.means[t], gaps, *spectrum(covariance), gamma, weights)
 
-    def sums_of(task):
-        members, gaps, covariance = task
-        values, directions = np.linalg.eigh(covariance)
-        values = np.maximum(values, 0.0)
-        observed = np.setdiff1d(np.arange(left.n_features), gaps)
-        return [_sum(points, left.means[t], observed, gaps, values, directions, gamma, of_row(t)) for t in members]
-
-    tasks = [
-        (rows[k : k + 1], gaps, law) for rows, gaps, law in left.by_pattern() if len(gaps) for k in range(len(rows))
-    ]
+    tasks = [(t, gaps, covariance) for rows, gaps, covariance in left.by_pattern() if len(gaps) for t in rows]
     sums = np.zeros(len(left))
-    for (members, _, _), found in zip(tasks, run_tasks(sums_of, tasks, "Integrating over gaps"), strict=True):
-        sums[members] = found
+    sums[[t for t, _, _ in tasks]] = run_tasks(sum_of, tasks, "Integrating over gaps")
     return sums
 
 
-def _sum(points, mean, observed, gaps, values, directions, gamma, matrix):
+def _sum(points, mean, gaps, values, directions, gamma, matrix):
+    observed = np.setdiff1d(np.arange(len(mean)), gaps)
     away = points[:, observed] - mean[observed]
     e = (points[:, gaps] - mean[gaps]) @ directions
     apart = -gamma * (np.einsum("ij,ij->i", away, away) + np.einsum("ij,ij->i", e, e))

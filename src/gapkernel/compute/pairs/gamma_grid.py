@@ -14,7 +14,7 @@ from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
 from gapkernel.compute.pairs.scattered import gather_unions, observed_distance, sort_pairs
 from gapkernel.compute.pairs.shared import shared_tile
 
-ENOUGH = 6
+ENOUGH_WIDTHS = 6
 """Widths from which one pass is faster than one engine for each (measured: benchmarks/results/model_selection.md)."""
 
 

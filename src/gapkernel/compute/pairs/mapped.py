@@ -19,16 +19,13 @@ from gapkernel.compute.compiled import compiled
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 from gapkernel.compute.linalg.elimination import factor
-from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
+from gapkernel.compute.linalg.frames import WIDEST, Frames, add_frames, load_frames
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.shared import add_distances
 from gapkernel.compute.runtime.tasks import one_blas_thread
 
 FEW = 0.6
 """Share of the columns up to which systems of the rank are cheaper than systems of all columns."""
-
-WIDEST = 1e4
-"""Largest 1 + 4 gamma variance of a law: the identity loses digits in proportion to it."""
 
 
 class MappedEngine(ExpectedRBFEngine):

@@ -8,7 +8,7 @@ from numba.core import event
 
 
 class CompilingNote(event.Listener):
-    """Says once in a process that loops are being compiled; numba tells it of each, and of none that is on disk."""
+    """Says once in a process that loops are being compiled. numba reports each one, but not those kept on disk."""
 
     said = False
 

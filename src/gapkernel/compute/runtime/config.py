@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from math import prod
 from numbers import Integral
 
 import joblib
@@ -126,9 +127,7 @@ def thread_count() -> int:
 
 def check_fits(shape: tuple[int, ...], what: str) -> None:
     """Refuse a float64 array that would not fit the budget, before anything is computed."""
-    needed = 8
-    for length in shape:
-        needed *= length
+    needed = 8 * prod(shape)
     budget = get_config().memory_budget
     if needed > budget:
         raise MemoryError(

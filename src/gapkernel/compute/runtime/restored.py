@@ -65,13 +65,12 @@ class Restored:
 
     def _check_held(self) -> None:
         """Refuse attributes that are not as they were declared; a class adds what a declaration cannot say."""
-        found = {name: what for name, what in self._held.items() if name in self.__dict__}
-        if not found:
+        if not self._held.keys() & self.__dict__.keys():
             return
         lengths: dict[str, int] = {}
         places: list[tuple[str, np.ndarray, str]] = []
         for name, what in self._held.items():
-            if name not in found:
+            if name not in self.__dict__:
                 raise ValueError(f"{type(self).__name__} lacks {name}.")
             _check(f"{type(self).__name__}.{name}", self.__dict__[name], what, lengths, places)
         for name, values, bound in places:

@@ -100,4 +100,4 @@ def one_openmp_thread() -> AbstractContextManager:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # which looks for them in all that is loaded
+    return ThreadpoolController()  # slow, because it searches all loaded libraries

@@ -7,7 +7,7 @@ same sums: after that the cost of an iteration no longer depends on how many row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, pinvh
@@ -94,25 +94,6 @@ class Prior:
         return float(-0.5 * (self.count * log_det + penalty))
 
 
-def compress(X: np.ndarray, weight: np.ndarray) -> CompressedRows:
-    """Sort rows by pattern and replace crowded patterns by their triangular factors."""
-    missing = np.isnan(X)
-    patterns = Patterns.of(missing)
-    homogeneous = np.column_stack([np.where(missing, 0.0, X), np.ones(len(X))]) * np.sqrt(weight)[:, None]
-    homogeneous = homogeneous[patterns.order]
-    limit = (~patterns.gaps).sum(axis=1) + 1
-    crowded = patterns.counts > limit
-    row_start = starts_of(np.where(crowded, limit, patterns.counts))
-    rows = np.zeros((row_start[-1], X.shape[1] + 1))
-    rows[np.repeat(~crowded, np.diff(row_start))] = homogeneous[np.repeat(~crowded, patterns.counts)]
-    for p in np.flatnonzero(crowded):
-        columns = np.flatnonzero(np.append(~patterns.gaps[p], True))
-        block = homogeneous[patterns.row_start[p] : patterns.row_start[p + 1], columns]
-        rows[row_start[p] : row_start[p + 1], columns] = np.linalg.qr(block, mode="r")
-    counts = np.bincount(patterns.index, weights=weight, minlength=len(patterns))
-    return CompressedRows(patterns.gaps, counts, row_start, rows)
-
-
 def conditioned(patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray):
     """Rows with conditional means in their gaps, flat conditional covariances of the patterns, and log densities."""
     block_start = starts_of(patterns.gaps.sum(axis=1) ** 2)
@@ -134,6 +115,40 @@ class Point:
     def flat(self) -> np.ndarray:
         """Both in one vector."""
         return np.concatenate([self.mean, self.covariance.ravel()])
+
+
+class GappyTable:
+    """Rows in the order of their patterns, for E-steps with any weights."""
+
+    def __init__(self, X: np.ndarray):
+        self.patterns = Patterns.of(np.isnan(X))
+        self.filled = np.where(np.isnan(X), 0.0, X)
+        self.sorted = np.column_stack([self.filled, np.ones(len(X))])[self.patterns.order]
+
+    def weighted(self, weight: np.ndarray) -> CompressedRows:
+        """The rows, each counted ``weight`` times."""
+        counts = np.bincount(self.patterns.index, weights=weight, minlength=len(self.patterns))
+        rows = self.sorted * np.sqrt(weight[self.patterns.order])[:, None]
+        return CompressedRows(self.patterns.gaps, counts, self.patterns.row_start, rows)
+
+    def compressed(self, weight: np.ndarray) -> CompressedRows:
+        """The same, crowded patterns replaced by their triangular factors."""
+        every, patterns = self.weighted(weight), self.patterns
+        limit = (~patterns.gaps).sum(axis=1) + 1
+        crowded = patterns.counts > limit
+        row_start = starts_of(np.where(crowded, limit, patterns.counts))
+        rows = np.zeros((row_start[-1], every.rows.shape[1]))
+        rows[np.repeat(~crowded, np.diff(row_start))] = every.rows[np.repeat(~crowded, patterns.counts)]
+        for p in np.flatnonzero(crowded):
+            columns = np.flatnonzero(np.append(~patterns.gaps[p], True))
+            block = every.rows[patterns.row_start[p] : patterns.row_start[p + 1], columns]
+            rows[row_start[p] : row_start[p + 1], columns] = np.linalg.qr(block, mode="r")
+        return replace(every, row_start=row_start, rows=rows)
+
+    def conditioned(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+        """The rows with conditional means in their gaps, and the log density of what was observed."""
+        rows, _, log_density = conditioned(self.patterns, self.filled, point.mean, point.covariance)
+        return rows, log_density
 
 
 def maximise_gaussian(data, prior: Prior, tol: float, max_iter: int) -> Ascent:

@@ -10,31 +10,10 @@ from sklearn.cluster import KMeans
 
 from gapkernel.compute.runtime.tasks import one_openmp_thread
 from gapkernel.density.em.climb import Ascent, climb
-from gapkernel.density.em.gaussian import CompressedRows, Point, Prior, conditioned, expectation_at, maximisation
-from gapkernel.rows import Patterns
+from gapkernel.density.em.gaussian import GappyTable, Point, Prior, expectation_at, maximisation
 
 NEGLIGIBLE = 1e-8
 """A component that explains less than this share of the rows is left as it is."""
-
-
-class GappyTable:
-    """Rows in the order of their patterns, for E-steps with any weights."""
-
-    def __init__(self, X: np.ndarray):
-        self.patterns = Patterns.of(np.isnan(X))
-        self.filled = np.where(np.isnan(X), 0.0, X)
-        self.sorted = np.column_stack([self.filled, np.ones(len(X))])[self.patterns.order]
-
-    def weighted(self, weight: np.ndarray) -> CompressedRows:
-        """The rows, each counted ``weight`` times."""
-        counts = np.bincount(self.patterns.index, weights=weight, minlength=len(self.patterns))
-        rows = self.sorted * np.sqrt(weight[self.patterns.order])[:, None]
-        return CompressedRows(self.patterns.gaps, counts, self.patterns.row_start, rows)
-
-    def conditioned(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
-        """The rows with conditional means in their gaps, and the log density of what was observed."""
-        rows, _, log_density = conditioned(self.patterns, self.filled, point.mean, point.covariance)
-        return rows, log_density
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.compute.standardise import Standard
-from gapkernel.density.em.gaussian import CompressedRows, Statistics, compress
+from gapkernel.density.em.gaussian import CompressedRows, GappyTable, Statistics
 from gapkernel.tables import numbers_of, read_table
 from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
 
@@ -29,7 +31,7 @@ class Observations:
 
     def compressed(self, standard: Standard) -> CompressedRows:
         """The standardised, live columns, compressed by pattern."""
-        return compress(standard.apply(self.X), self.weight)
+        return GappyTable(standard.apply(self.X)).compressed(self.weight)
 
 
 class ObservationsInParts:
@@ -40,14 +42,13 @@ class ObservationsInParts:
 
     def total(self, function: Callable):
         """The sum of ``function(X, weight)`` over the rows."""
-        return self.parts.sum(partial(_total, self.reader, function), "density")
+        return self.parts.sum(partial(_ask, self.reader, methodcaller("total", function)), "density")
 
     def compressed(self, standard: Standard) -> CompressedParts:
         """The standardised, live columns, compressed by pattern within each part."""
         n_cells = float(standard.seen[standard.live].sum())
-        return CompressedParts(
-            self.parts.derived(partial(_compressed, self.reader, standard)), int(standard.live.sum()), n_cells
-        )
+        parts = self.parts.derived(partial(_ask, self.reader, methodcaller("compressed", standard)))
+        return CompressedParts(parts, int(standard.live.sum()), n_cells)
 
 
 class CompressedParts:
@@ -58,21 +59,10 @@ class CompressedParts:
 
     def statistics(self, *parameters) -> Statistics:
         """Sums of the E-step."""
-        return self.parts.sum(partial(_statistics, parameters), "density")
+        return self.parts.sum(methodcaller("statistics", *parameters), "density")
 
 
-def _observations(reader, part: Part) -> Observations:
+def _ask(reader, question: Callable[[Observations], Any], part: Part):
+    """What the rows of a part answer, once their numbers are checked for ``reader``."""
     X = numbers_of(read_table(reader, part.X, reset=False), reader)
-    return Observations(X, _check_sample_weight(part.weight, X, ensure_non_negative=True))
-
-
-def _total(reader, function: Callable, part: Part):
-    return _observations(reader, part).total(function)
-
-
-def _compressed(reader, standard: Standard, part: Part) -> CompressedRows:
-    return _observations(reader, part).compressed(standard)
-
-
-def _statistics(parameters: tuple, rows: CompressedRows) -> Statistics:
-    return rows.statistics(*parameters)
+    return question(Observations(X, _check_sample_weight(part.weight, X, ensure_non_negative=True)))

@@ -13,6 +13,11 @@ from gapkernel.rows.column_law import Law
 class Extension:
     """A kernel on one column, gaps included. Values are numbers or codes, NaN in the gaps."""
 
+    both_missing: float
+    """G, between two gaps."""
+    one_missing: Callable[[np.ndarray], np.ndarray]
+    """g, from values to the kernel between each and a gap."""
+
     def cross(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The kernel between two columns of values, (n, m), all independent."""
         out = self.pointwise(x, z)
@@ -27,7 +32,10 @@ class Extension:
 
     def profile(self, x: np.ndarray) -> np.ndarray:
         """Each value against a missing one: g(x), or G for a gap."""
-        raise NotImplementedError
+        out = np.full(len(x), self.both_missing)
+        seen = ~np.isnan(x)
+        out[seen] = self.one_missing(x[seen])
+        return out
 
     def same(self, x: np.ndarray) -> np.ndarray:
         """Each value against itself, a missing one in the same draw."""
@@ -35,7 +43,7 @@ class Extension:
 
 
 def product_of(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """The product of one array for each column, which are made one at a time."""
+    """The product of the columns' arrays, which are made one at a time."""
     columns = iter(columns)
     out = np.array(next(columns))
     for column in columns:
@@ -98,7 +106,7 @@ class OfDistance(Extension):
         self.law = law
         self.range = high - low
         self.low, self.high = low - 0.5 * self.range, high + 0.5 * self.range
-        self.both = 1.0 - law.mean_spread(self.low, self.high) / self.range  # G_1
+        self.both_missing = 1.0 - law.mean_spread(self.low, self.high) / self.range  # G_1
 
     def clipped(self, x: np.ndarray) -> np.ndarray:
         """Values moved into the interval where the kernel is positive semi-definite."""
@@ -107,11 +115,8 @@ class OfDistance(Extension):
     def pointwise(self, x, z):
         return 1.0 - np.abs(np.subtract.outer(self.clipped(x), self.clipped(z))) / self.range
 
-    def profile(self, x):
-        out = np.full(len(x), self.both)
-        seen = ~np.isnan(x)
-        out[seen] = 1.0 - self.law.mean_distance(self.clipped(x[seen]), self.low, self.high) / self.range  # g_1
-        return out
+    def one_missing(self, x):
+        return 1.0 - self.law.mean_distance(self.clipped(x), self.low, self.high) / self.range  # g_1
 
     def same(self, x):
         return np.ones(len(x))
@@ -147,12 +152,6 @@ class OfFunction(Extension):
 
     def pointwise(self, x, z):
         return np.array(self.function(x[:, None], z[None]), dtype=np.float64)
-
-    def profile(self, x):
-        out = np.full(len(x), self.both_missing)
-        seen = ~np.isnan(x)
-        out[seen] = self.one_missing(x[seen])
-        return out
 
     def same(self, x):
         return np.where(np.isnan(x), self.same_draw, self.function(x, x))

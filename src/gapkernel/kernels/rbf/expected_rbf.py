@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.pairs.gamma_grid import ENOUGH, GammaGridEngine
+from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS, GammaGridEngine
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
 from gapkernel.kernels.kinds import GAUSSIAN, MIXTURES, NoClosedForm
 from gapkernel.kernels.rbf.engines import expected_rbf, log_norm
-from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, scale_gamma, unresolved
+from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, resolved, scale_gamma
 from gapkernel.rows import Moments, Rows
 
 
@@ -57,9 +57,7 @@ class ExpectedRBF(Kernel):
 
     def inverse_width(self) -> float:
         """gamma as a number."""
-        if isinstance(self.gamma, str):
-            raise unresolved("gamma", self.gamma)
-        return float(self.gamma)
+        return resolved("gamma", self.gamma)
 
     def log_scale(self, rows: Rows) -> np.ndarray:
         """Logarithm of the factor by which the kernel multiplies each row of the expected RBF."""
@@ -74,7 +72,7 @@ class ExpectedRBF(Kernel):
         return self._engine(*self._pair(left, right), 2.0).matrix()
 
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        if len(gammas) < ENOUGH or any(rows is not None and rows.kind != "gaussian" for rows in (left, right)):
+        if len(gammas) < ENOUGH_WIDTHS or any(rows is not None and rows.kind != "gaussian" for rows in (left, right)):
             return super().over_widths(gammas, left, right)
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         widths = np.array([kernel.inverse_width() for kernel in kernels])
@@ -82,10 +80,7 @@ class ExpectedRBF(Kernel):
         right_side = left_side if right is None else self._in_metric(self.accept(right))
         scales = [np.array([kernel._log_scale(side) for kernel in kernels]) for side in (left_side, right_side)]
         matrices = GammaGridEngine(left_side, None if right is None else right_side, widths, *scales).matrices()
-        if right is None:
-            uncertain = np.flatnonzero(~left.complete)
-            matrices[:, uncertain, uncertain] = self._diag(left)[uncertain]  # the same draw on both sides
-        return check_finite(matrices, repr(self))
+        return check_finite(self._meeting_itself(matrices, left) if right is None else matrices, repr(self))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         if isinstance(self.gamma, str):
@@ -101,13 +96,13 @@ class ExpectedRBF(Kernel):
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
 
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        narrow, wide = self._engine(left, right, 2.0).matrix(log=True), self._engine(left, right).matrix(log=True)
-        return _variance_from_logs(narrow, wide)
+    def _variance(self, left: Rows, right: Rows | None) -> np.ndarray:
+        """E k^2 - (E k)^2 = E k^2 (1 - exp(2 log E k - log E k^2)), without cancellation: (6), corrected (7)."""
+        log_of_square, log_mean = (self._engine(left, right, power).matrix(log=True) for power in (2.0, 1.0))
+        return np.exp(log_of_square) * -np.expm1(np.minimum(2.0 * log_mean - log_of_square, 0.0))
 
     def _gram_variance(self, rows: Rows) -> np.ndarray:
-        narrow, wide = self._engine(rows, None, 2.0).matrix(log=True), self._engine(rows, None).matrix(log=True)
-        out = _variance_from_logs(narrow, wide)
+        out = self._variance(rows, None)
         np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
         return out
 
@@ -187,8 +182,3 @@ class UnscaledExpectedRBF(ExpectedRBF):
         zeros = np.zeros(len(left)), np.zeros(len(left if right is None else right))
         there = None if right is None else right.dense
         return ExpectedRBFEngine(left.dense, there, self.inverse_width(), *zeros, determinant=False)
-
-
-def _variance_from_logs(log_of_square: np.ndarray, log_mean: np.ndarray) -> np.ndarray:
-    """E k^2 - (E k)^2 = E k^2 (1 - exp(2 log E k - log E k^2)), without cancellation: (6), corrected (7)."""
-    return np.exp(log_of_square) * -np.expm1(np.minimum(2.0 * log_mean - log_of_square, 0.0))

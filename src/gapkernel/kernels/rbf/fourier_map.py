@@ -22,7 +22,7 @@ from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
-from gapkernel.rows import GaussianRows, Rows
+from gapkernel.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,8 @@ class FourierMap(Restored):
         both times the scales of genRBF. It holds for Gaussian laws only. Where gaps count, delta has their 0/1 columns.
         """
         on_laws = _on_laws(self.kernel)
-        origin, stretched = ([_moved(rows.dense, by) for rows in (left, right)] for by in (0.0, np.sqrt(2.0)))
+        dense = left.dense, right.dense
+        origin, stretched = ([replace(law, means=by * law.means) for law in dense] for by in (0.0, np.sqrt(2.0)))
         still, twice = on_laws.squared_mean(*origin), on_laws.squared_mean(*stretched)
         if isinstance(self.kernel, Masked):
             twice = twice * self.kernel.alike(left, right) ** 4
@@ -141,11 +142,6 @@ def _on_laws(kernel: Kernel) -> ExpectedRBF:
     if isinstance(kernel, Masked) and kernel.indicator.rule != "product":
         raise ValueError("indicator: Fourier features take Missingness(rule='product') only. Use Nystroem.")
     return on_laws
-
-
-def _moved(rows: GaussianRows, by: float) -> GaussianRows:
-    """The laws with their means multiplied."""
-    return replace(rows, means=by * rows.means)
 
 
 def _orthogonal(n: int, d: int, random) -> np.ndarray:

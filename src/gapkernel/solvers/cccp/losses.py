@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 
 TIE = 1e-12
@@ -92,9 +93,15 @@ class IncompleteLoss(ABC):
     def value(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> tuple[float, np.ndarray]:
         """The loss and its derivatives."""
 
-    @abstractmethod
     def tangent(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> Plane:
         """A plane below the subtracted convex part, touching it at these scores."""
+        partitions = Partitions.of(scores, counts)
+        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
+
+    @staticmethod
+    @abstractmethod
+    def _subtracted(log_partition: np.ndarray, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+        """The subtracted convex part of each row, and its (sub)derivatives by class."""
 
     @abstractmethod
     def majorant(self, scores: np.ndarray, labels: Labels, plane: Plane) -> tuple[float, np.ndarray]:
@@ -110,10 +117,6 @@ class Softmax(IncompleteLoss):
         kept, slope = self._subtracted(partitions.log, labels)
         derivative = labels.weight[:, None] * (shares - slope)
         return float(labels.weight @ (total - kept)), partitions.spread(derivative)
-
-    def tangent(self, scores, counts, labels):
-        partitions = Partitions.of(scores, counts)
-        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
 
     def majorant(self, scores, labels, plane):
         partitions = Partitions.of(scores, plane.counts)
@@ -152,10 +155,6 @@ class Margin(IncompleteLoss):
         loss, others, pressure = self._hinges(partitions.log, labels, best, own)
         derivative = labels.weight[:, None] * (others - pressure[:, None] * own)
         return float(labels.weight @ loss), partitions.spread(derivative)
-
-    def tangent(self, scores, counts, labels):
-        partitions = Partitions.of(scores, counts)
-        return Plane.touching(scores, partitions, *self._subtracted(partitions.log, labels))
 
     def majorant(self, scores, labels, plane):
         partitions = Partitions.of(scores, plane.counts)
@@ -199,5 +198,4 @@ class Margin(IncompleteLoss):
 
 def _row_sums(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums over the completions and classes of each row."""
-    begins = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
-    return np.add.reduceat(values.sum(axis=1), begins) if len(counts) else np.empty(0)
+    return np.add.reduceat(values.sum(axis=1), starts_of(counts)[:-1]) if len(counts) else np.empty(0)

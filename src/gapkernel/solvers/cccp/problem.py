@@ -8,7 +8,7 @@ The last term is zero unless transduction asks for it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class IncompleteProblem:
     loss: IncompleteLoss
     penalty: float
     shape: tuple[int, int]
-    balance: Balance | None = field(default=None)
+    balance: Balance | None = None
 
     @property
     def n_rows(self) -> int:

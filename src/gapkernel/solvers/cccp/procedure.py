@@ -113,9 +113,8 @@ def through_smooth_losses(
         theta = stage.theta if value <= history[-1] else theta
         history.append(min(value, history[-1]))
         n_iter += stage.n_iter
-        stuck = converged and history[-2] - history[-1] <= SETTLED * (
-            1.0 + abs(value)
-        )  # the hinge's corner, or rounding
+        fallen = history[-2] - history[-1]
+        stuck = converged and fallen <= SETTLED * (1.0 + abs(value))  # the hinge's corner, or rounding
         converged = (stage.converged or stuck) and n_iter < max_iter
         watch(n_iter, history[-1])
         if n_iter >= max_iter:

@@ -27,15 +27,13 @@ def plain_numbers(text: pd.Series, decimal: str | None = None) -> tuple[pd.Serie
         "with commas" that may mean either, in which case the numbers are NaN.
     """
     parsed = _parsed(text)
-    if not len(text) or parsed.notna().any():  # a column that holds a plain number is written plainly, or mixed
-        with_comma = text.str.contains(",", regex=False)
-        if not with_comma.any():
-            return parsed, ""
+    some_plain = not len(text) or parsed.notna().any()  # then the column is written plainly, or mixed
+    if some_plain and not text.str.contains(",", regex=False).any():
+        return parsed, ""
     bare, written = text, ""
     if text.str.endswith("%").all():
         bare, written = text.str.removesuffix("%").str.rstrip(), "in percent"
-    commas = bare.str.contains(",", regex=False)
-    if commas.any():
+    if bare.str.contains(",", regex=False).any():
         how = _commas(bare, decimal)
         if how == "with decimal commas":
             bare = bare.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
