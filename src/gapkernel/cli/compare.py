@@ -6,6 +6,7 @@ Every method meets the same folds, of the table as it is and with more and more 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from rich.table import Table
 
 from gapkernel.cli.describe import LOOK, show_gaps
 from gapkernel.cli.measures import measured
-from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, quietly, say
+from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
 from gapkernel.cli.page import page
 from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
 from gapkernel.cli.problem import FOLDS, Problem, Request
@@ -75,7 +76,8 @@ def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=No
     jobs = n_jobs or (1 if quick else joblib.cpu_count())
     results = _results(study, kept, jobs, expected_seconds(study, problem.X.shape) / jobs, console)
     verdict = Verdict(problem, results)
-    with console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ..."), quietly():
+    status = console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ...")
+    with status, warnings.catch_warnings(action="ignore"):  # of single estimators on the way
         choice = problem.choose(METHODS[verdict.winner])
         members = _members(verdict, choice)
     show(verdict, console)

@@ -36,8 +36,7 @@ class Protocol(ABC):
 
     def __call__(self, task: Task) -> dict[str, Any]:
         begin = process_time()
-        with warnings.catch_warnings(), config_context(n_threads=1), threadpool_limits(1):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), config_context(n_threads=1), threadpool_limits(1):
             result = self.result(task)
         return result | {"seconds": process_time() - begin}
 

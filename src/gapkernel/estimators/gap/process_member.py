@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.gap.members import GAP_WIDTHS
-from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, weighted
+from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.kernels import Missingness
 from gapkernel.tables import Table
@@ -56,21 +58,11 @@ class ProcessMember(Member):
             estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
         if len(table) > searched_rows(problem):
             estimator = _settled(estimator, _sampled(problem, table, estimator))
-
-        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
-            return clone(estimator).fit(table, y, **weighted(estimator, weight))
-
-        def answers(table, y, weight, new):
-            model = fitted(table, y, weight)
-            if problem.n_classes:
-                return all_classes(model, model.predict_proba(new), problem.n_classes)
-            return model.predict(new)
-
-        raw = problem.out_of_fold(table, answers)
         scales = "shrunk" if self.shrunk else "common"
         settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
         method = "predict_proba" if problem.n_classes else "predict"
-        return Tried(self.name, settings, raw, view, method, lambda split=None: fitted(*problem.part(table, split)))
+        raw = problem.out_of_fold(estimator, method, view)
+        return Tried(self.name, settings, raw, view, method, partial(problem.fitted, estimator, view))
 
 
 def process_choice(problem: Problem) -> tuple[str, Any]:
@@ -127,8 +119,7 @@ def searched_rows(problem: Problem) -> int:
 def _sampled(problem: Problem, table: Table, estimator):
     """The estimator fitted to as many rows as the search for hyperparameters takes, drawn once."""
     rows = problem.some_rows(searched_rows(problem))
-    weight = None if problem.weight is None else problem.weight[rows]
-    return clone(estimator).fit(table[rows], problem.y[rows], **weighted(estimator, weight))
+    return fitted(estimator, table[rows], problem.y[rows], part_of(problem.weight, rows))
 
 
 def _settled(estimator, model):

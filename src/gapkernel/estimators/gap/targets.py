@@ -55,13 +55,6 @@ def targets_of_classes(labels: np.ndarray, y: np.ndarray, class_weight) -> Targe
     return Targets(labels, class_weight=dict(zip(labels.tolist(), by_row[first].tolist(), strict=True)))
 
 
-def targets_of_numbers(y: np.ndarray, weight: np.ndarray | None) -> Targets:
-    """Those of numbers; a constant target has unit 1."""
-    centre = float(np.average(y, weights=weight))
-    unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
-    return Targets(units=(centre, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0))
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedParts:
     """From a part of a table as it comes to the part that members learn from.

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
@@ -81,7 +82,7 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         if self.pooling == "kernel":
             counted = slice(None) if weight is None else np.flatnonzero(weight)
             # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
-            y, weight = y[counted], None if weight is None else weight[counted]
+            y, weight = y[counted], part_of(weight, counted)
             mean_gram = MeanGram.of(self.estimator, completed[:, counted])
             estimator, inputs = mean_gram.estimator, [mean_gram.gram()]
         elif self.pooling == "stack":

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration import Calibration, ConformalSets, MaskCalibration, check_enough
-from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
 from gapkernel.solvers.base import Solver
@@ -268,7 +267,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
     def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
         rows, scaling, scale, gap_columns = self._process_rows(laws, slice(None))
-        weight, random = self._row_weights(training), check_random_state(self.random_state)
+        random = check_random_state(self.random_state)
+        weight = training.weight if self.class_weight is None else training.class_weighted(self.class_weight)
         n_classes, n_columns = len(np.unique(training.y)), training.table.shape[1]
         processes = []
         for code in range(n_classes) if n_classes > 2 else [1]:
@@ -285,8 +285,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         if self.conformal:
             check_enough(len(training.y))
             scores = self._scores_of(self._left_out_chances(processes), training.y)
-            by_mask = MaskCalibration(training.table, training.table.missing, scores)
-            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
+            table = training.table
+            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         offsets = [process.evidence.prior_mean for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.array(offsets))
@@ -309,13 +309,6 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
     def _uncalibrated(self, coverage: float) -> float:
         return coverage
-
-    def _row_weights(self, training: Training) -> np.ndarray | None:
-        """Sample weights times the weights of the classes; None if all are 1."""
-        if self.class_weight is None:
-            return training.weight
-        labels = np.take(training.classes, training.y)  # type: ignore[arg-type]
-        return class_weighted(self.class_weight, labels, training.weight)
 
     def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Probabilities of all classes from the latent means and variances, a column for each process."""

@@ -224,8 +224,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         """Whether the decision values of a row are their exact averages over its law: votes among classes are not."""
         return super().averages_gaps and (len(self.classes_) == 2 or self.decision_function_shape == "ovo")
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
