@@ -32,6 +32,7 @@ from gapkernel.experiments.methods import (
     COMPARED_QUICKLY_ON_MANY_ROWS,
     EXACT_ROWS,
 )
+from gapkernel.experiments.protocol import fold_of
 from gapkernel.experiments.report import duration
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
@@ -100,7 +101,7 @@ class CompareTask(Protocol):
         X = problem.X
         if task.fraction:
             X = ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
-        train, test = list(problem.folds(FOLDS, task.split_seed).split(problem.y, problem.y))[task.fold]
+        train, test = fold_of(task, problem.y, FOLDS, problem.task)
         self._warm_up(method, Labelled(take_rows(X, train), problem.y[train], problem.task))
         trial = problem.try_out(method, X, train, test)
         found, answers = measured(problem.y[test], trial.estimator, take_rows(X, test))

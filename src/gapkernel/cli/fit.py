@@ -23,9 +23,9 @@ MISSING, PROBABILITY, LOW, HIGH = "share_missing", "probability_", "_low", "_hig
 """What ``gapkernel predict`` calls its further columns."""
 
 
-def fit(request: Request, out: Path, *, method="gap", console=None) -> TableModel:
+def fit(request: Request, out: Path, *, method="gap") -> None:
     """Fit ``method`` to a file and write the model to ``out``."""
-    console = console or Console()
+    console = Console()
     if method not in FITTED:
         raise InputError(f"--method must be one of {', '.join(FITTED)}, got '{method}'.")
     chosen = METHODS[method]
@@ -56,7 +56,6 @@ def fit(request: Request, out: Path, *, method="gap", console=None) -> TableMode
         )
     rows, columns = counted(len(problem.y), "row"), counted(problem.X.shape[1], "column")
     say(console, f"Fitted to {rows} and {columns}. ", (str(out), "bold"), " is written.")
-    return model
 
 
 def show_members(members: Members, console: Console) -> None:

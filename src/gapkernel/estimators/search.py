@@ -21,7 +21,7 @@ import numpy as np
 from sklearn import config_context as sklearn_context
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
@@ -271,8 +271,7 @@ class Search:
                 shared = fold.shared[candidates[groups[0][0]].density]
                 n_cells = len(shared.rows) * (len(shared.rows) + len(fold.y_test))
                 at_once = max(1, get_config().memory_budget // (8 * n_cells))
-                for begin in range(0, len(groups), at_once):
-                    places = groups[begin : begin + at_once]
+                for places in (groups[some] for some in gen_batches(len(groups), at_once)):
                     estimators = [candidates[group[0]].estimator for group in places]
                     run_tasks(solve, list(zip(places, *_matrices(estimators, shared), strict=True)))
         return results

@@ -106,7 +106,8 @@ class Method(ABC):
     def code(self, setting: Setting, task: str = "classification", categories: bool = False, cv=None) -> str:
         """The lines that make ``model``, the estimator that `build` makes."""
         estimator = self.build(setting, task, categories, cv)
-        return "\n".join([*_imports(_classes_in(estimator)), f"model = {_text(estimator)}"])
+        text = " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())  # whole, in one line
+        return "\n".join([*_imports(_classes_in(estimator)), f"model = {text}"])
 
     def scores(
         self, X, y: np.ndarray, cv, settings: list[Setting], task: str = "classification", metric: Metric | None = None
@@ -116,7 +117,8 @@ class Method(ABC):
         None is accuracy or R squared. Each score is that of the estimator fitted to the training rows of the split.
         """
         splits = list(cv.split(X, y))
-        y = (y - y.mean()) / (y.std() or 1.0) if self._standardises(task) else y
+        if self.scales_target and task == "regression":
+            y = (y - y.mean()) / (y.std() or 1.0)
         metric = metric or METRICS[task]
         answers = self._predictions(X, y, splits, settings, task)
         return np.array([
@@ -130,9 +132,6 @@ class Method(ABC):
     @abstractmethod
     def _predictions(self, X, y, splits: Splits, settings: list[Setting], task: str) -> list[list[np.ndarray]]:
         """For each split, the predictions of each setting for its test rows."""
-
-    def _standardises(self, task: str) -> bool:
-        return self.scales_target and task == "regression"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +212,7 @@ class FilledMethod(PreparedMethod):
         return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
 
     def _answers(self, here, y, there, settings, task):
-        return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, y, there, settings, "predict")
+        return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, there, y, settings, "predict")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,30 +254,24 @@ class GeometricMethod(PreparedMethod):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultipleImputationMethod(Method):
+class MultipleImputationMethod(PreparedMethod):
     """Chained equations, an RBF support vector machine for each completion, decision values averaged (2MI)."""
 
     parameters: tuple[str, ...] = ("gamma", "C")
     tasks: tuple[str, ...] = ("classification",)
 
-    def _estimator(self, setting, task, categories):
-        pooled = MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
-        return make_pipeline(StandardScaler(), pooled)
+    def _preparation(self):
+        return StandardScaler()
 
-    def _predictions(self, X, y, splits, settings, task):
-        found = []
-        for train, test in splits:
-            scaler = StandardScaler().fit(X[train])
-            here, there = scaler.transform(X[train]), scaler.transform(X[test])
-            imputer = self._imputer()
-            completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
-            pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
-            values = [
-                answers_on_complete_rows(SVC(), one, y[train], other, settings, "decision_function")
-                for one, other in pairs
-            ]
-            found.append([_voted(total, y[train]) for total in np.sum(values, axis=0)])
-        return found
+    def _last(self, setting, task):
+        return MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
+
+    def _answers(self, here, y, there, settings, task):
+        imputer = self._imputer()
+        completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
+        pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
+        values = [answers_on_complete_rows(SVC(), *pair, y, settings, "decision_function") for pair in pairs]
+        return [_voted(total, y) for total in np.sum(values, axis=0)]
 
     def _imputer(self) -> ChainedEquations:
         return ChainedEquations(n_imputations=5, random_state=0)
@@ -307,7 +300,7 @@ class MadeMethod(PreparedMethod):
         return self.make(task).set_params(**setting)
 
 
-def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:
+def answers_on_complete_rows(estimator, here, there, y, settings: list[Setting], method: str) -> list[np.ndarray]:
     """What an RBF machine trained on ``here`` answers to ``there`` in each setting; one matrix serves a width."""
     places, n = np.arange(len(here) + len(there)), len(here)
     unused = np.resize(y, len(there))
@@ -341,11 +334,6 @@ def _in_its_units(estimator):
     from sklearn.compose import TransformedTargetRegressor
 
     return TransformedTargetRegressor(estimator, transformer=StandardScaler())
-
-
-def _text(estimator: BaseEstimator) -> str:
-    """An estimator as code, whole."""
-    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
 
 
 def _imports(used) -> list[str]:

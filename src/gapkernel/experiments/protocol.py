@@ -176,6 +176,12 @@ def fold_of(task: Task, y, number: int, kind: str = "classification") -> tuple[n
     return list(folds(number, task.split_seed, kind).split(np.zeros(len(y)), y))[task.fold]
 
 
+def remove_by_row(X: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A table without so many cells of each row, any of them alike."""
+    places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
+    return np.where(places < counts[:, None], np.nan, X)
+
+
 @lru_cache(maxsize=16)
 def _numbers(name: str, data_dir: str | None, drop: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """A data set with category codes taken as numbers, as the papers with numeric methods do."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -123,8 +124,7 @@ class Conformal(AnswersInParts):
         table = self.table_of(X)
         step = max(1, get_config().memory_budget // (COPY_BYTES * table.shape[1] * MOST_COPIES))
         promises, rules = [], []
-        for begin in range(0, max(len(table), 1), step):
-            part = table[begin : begin + step]
+        for part in (table[some] for some in gen_batches(max(len(table), 1), step)):
             limits = self._limits(part, coverage)
             promises.append(self._promise(part, limits))
             rules.append(limits.rules)

@@ -159,7 +159,8 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         weight = None if weight is None else weight / unit
         members = self._members_of(len(table) if parts is None else parts.n_rows, parts is not None)
         some: Any = slice(None)
-        if self._samples(len(table), members):
+        in_time = all(member.takes_many_rows for member in members)
+        if len(table) > MOST_ROWS and in_time and isinstance(self.cv, Integral):
             some = drawn_rows(y, MOST_ROWS, seed, 2 if is_classifier(self) else 0)
         chosen_by = table[some], y[some], part_of(weight, some)
         # members run side by side, so one thread each; what they warn of shows in their scores
@@ -189,11 +190,6 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
         return self._keep(targets)
-
-    def _samples(self, n_rows: int, members: list[Member]) -> bool:
-        """Whether members are chosen by a sample of the rows."""
-        in_time = all(member.takes_many_rows for member in members)
-        return n_rows > MOST_ROWS and in_time and isinstance(self.cv, Integral)
 
     def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""

@@ -20,14 +20,20 @@ LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SupportVectorMachine(KernelMachine):
-    """A kernel machine on libsvm, which checks its own parameters."""
+class LibsvmParameters:
+    """What an estimator says to libsvm, which checks it."""
 
     shrinking: bool = True
     tol: float = 1e-3
     cache_size: float = 200
-    verbose: bool = False
     max_iter: int = libsvm.MOST_ITERATIONS
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportVectorMachine(LibsvmParameters, KernelMachine):
+    """A kernel machine on libsvm."""
+
+    verbose: bool = False
 
     _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
 

@@ -16,7 +16,7 @@ from gapkernel.density import Gaussian
 from gapkernel.estimators import SVC, SVCCV, RobustSVC
 from gapkernel.experiments.grid import powers_of_two
 from gapkernel.experiments.method import EM_TOLERANCE
-from gapkernel.experiments.protocol import Protocol, folds
+from gapkernel.experiments.protocol import Protocol, folds, remove_by_row
 from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.statistics import paired_test
 from gapkernel.experiments.tasks import Task
@@ -104,9 +104,7 @@ class Split(Protocol):
 def removed(X: np.ndarray, share: float, random) -> np.ndarray:
     """``share`` of the entries of each row removed; what is left of a whole number is drawn."""
     wanted = share * X.shape[1]
-    counts = np.floor(wanted + random.random(len(X))).astype(int)
-    places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
-    return np.where(places < counts[:, None], np.nan, X)
+    return remove_by_row(X, np.floor(wanted + random.random(len(X))).astype(int), random)
 
 
 @dataclass(frozen=True)
