@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.class_weights import class_weighted
+from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
@@ -219,14 +219,8 @@ class KernelMachine(KernelEstimator, ABC):
 
     def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
         """The rows of positive weight, and the classes among them."""
-        kept, classes = np.arange(len(table)), None
-        if weight is not None:
-            kept = np.flatnonzero(weight)
-            if not len(kept):
-                raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-            table, y, weight = table[kept], None if y is None else y[kept], weight[kept]
-        if self._target == "classes":
-            classes, y = read_classes(y)
+        table, y, weight, kept = left_in(table, y, weight)
+        classes, y = read_classes(y) if self._target == "classes" else (None, y)
         return Training(table, y, weight, kept, classes)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""How much a row counts: its own weight times that of its class."""
+"""How much a row counts: its own weight times that of its class, and nothing if that is zero."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) 
     return by_class if weight is None else by_class * weight
 
 
-def part_of(weight: np.ndarray | None, rows) -> np.ndarray | None:
-    """The weights of some rows; None, equal weights, stays None."""
+def part_of(weight, rows):
+    """The weights of some rows; None, for equal weights, stays None."""
     return None if weight is None else weight[rows]
+
+
+def left_in(table, y, weight: np.ndarray | None) -> tuple:
+    """The rows of positive weight with their targets, if there are any, and their weights; and the rows' places."""
+    if weight is None:
+        return table, y, None, np.arange(len(table))
+    kept = np.flatnonzero(weight)
+    if not len(kept):
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return table[kept], part_of(y, kept), weight[kept], kept

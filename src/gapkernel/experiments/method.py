@@ -171,11 +171,19 @@ class KernelMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedMethod(Method):
-    """A table prepared in a way that no setting changes, then an estimator; each fold is prepared once."""
+    """A table prepared in a way that no setting changes, then an estimator; each fold is prepared once.
 
-    @abstractmethod
+    Attributes
+    ----------
+    preparation : transformer or None
+        None if there is nothing to prepare.
+    """
+
+    preparation: BaseEstimator | None = None
+
     def _preparation(self):
-        """The transformer, or None if there is nothing to prepare."""
+        """The transformer, unfitted, or None."""
+        return clone(self.preparation, safe=False)
 
     @abstractmethod
     def _last(self, setting: Setting, task: str):
@@ -241,13 +249,11 @@ class GeometricMethod(PreparedMethod):
 
     kernel: str
     tasks: tuple[str, ...] = ("classification",)
+    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
 
     def settings(self, grid, task="classification"):
         """As for every method, but no penalty above 8 without a width: a linear SVM then only takes longer."""
         return [one for one in super().settings(grid, task) if one["C"] <= 8 or self.kernel != "linear"]
-
-    def _preparation(self):
-        return StandardScaler()
 
     def _last(self, setting, task):
         return GeometricMarginSVC(kernel=self.kernel, **setting)
@@ -259,9 +265,7 @@ class MultipleImputationMethod(PreparedMethod):
 
     parameters: tuple[str, ...] = ("gamma", "C")
     tasks: tuple[str, ...] = ("classification",)
-
-    def _preparation(self):
-        return StandardScaler()
+    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
 
     def _last(self, setting, task):
         return MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
@@ -285,16 +289,10 @@ class MadeMethod(PreparedMethod):
     ----------
     make : callable
         ``make(task)`` is the estimator; its settings are set afterwards.
-    preparation : transformer or None
-        What it needs done to a table before.
     """
 
     make: Callable[[str], BaseEstimator]
-    preparation: BaseEstimator | None = None
     scales_target: bool = False
-
-    def _preparation(self):
-        return clone(self.preparation, safe=False)
 
     def _last(self, setting, task):
         return self.make(task).set_params(**setting)

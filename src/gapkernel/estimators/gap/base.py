@@ -22,7 +22,7 @@ from gapkernel.compute.runtime.config import config_context, get_config, thread_
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
-from gapkernel.estimators.class_weights import part_of
+from gapkernel.estimators.class_weights import left_in, part_of
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
 from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
 from gapkernel.estimators.gap.inspection import InspectableMembers
@@ -31,7 +31,7 @@ from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
 from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
-from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
+from gapkernel.estimators.gap.targets import PreparedParts, Targets
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
@@ -152,9 +152,9 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
             X, y, sample_weight = parts.take(rows)
         table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
-        table, y, weight = left_in(table, y, read_weight(sample_weight, table))
+        table, y, weight, _ = left_in(table, y, read_weight(sample_weight, table))
         targets = self._targets(y, weight)
-        table, y, weight = left_in(table, *targets(y, weight))
+        table, y, weight, _ = left_in(table, *targets(y, weight))
         unit = 1.0 if weight is None else weight.mean()  # only ratios of weights count
         weight = None if weight is None else weight / unit
         members = self._members_of(len(table) if parts is None else parts.n_rows, parts is not None)
@@ -326,10 +326,10 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """The score of out-of-fold answers; the higher the better."""
         if problem.n_classes and self.scoring == "log_loss":
             return -log_loss(answers, problem.y, problem.weight)
-        told = problem.told(answers)
-        scorer = check_scoring(told, self.scoring)
+        model = problem.answering(answers)
+        scorer = check_scoring(model, self.scoring)
         weights = weights_for(scorer, problem.weight)
-        return float(scorer(told, problem.table.values, problem.truth, **weights))
+        return float(scorer(model, problem.table.values, problem.truth, **weights))
 
     @abstractmethod
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:

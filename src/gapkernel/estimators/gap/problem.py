@@ -64,9 +64,9 @@ class Problem:
         """The targets as the user gave them."""
         return self.units[0] + self.units[1] * self.y if self.labels is None else self.labels[self.y]
 
-    def told(self, answers: np.ndarray) -> Told:
+    def answering(self, answers: np.ndarray) -> Answering:
         """An estimator that gives these answers, in the user's units."""
-        return Told(self.units[0] + self.units[1] * answers if self.labels is None else answers, self.labels)
+        return Answering(self.units[0] + self.units[1] * answers if self.labels is None else answers, self.labels)
 
     def seen(self, view: str) -> Table:
         """The table in a view."""
@@ -128,8 +128,8 @@ def drawn_rows(y: np.ndarray, most: int, seed: int, of_each: int) -> np.ndarray:
     return np.sort(order[:most])
 
 
-class Told(BaseEstimator):
-    """An estimator that knows its answers, for scorers.
+class Answering(BaseEstimator):
+    """An estimator that was given its answers, for scorers.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Told(BaseEstimator):
         tags.estimator_type = "regressor" if self.classes is None else "classifier"
         return tags
 
-    def fit(self, X, y) -> Told:
+    def fit(self, X, y) -> Answering:
         """Do nothing."""
         return self
 

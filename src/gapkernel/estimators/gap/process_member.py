@@ -104,9 +104,7 @@ def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0
     """
     y = problem.y == np.bincount(problem.y).argmax() if problem.n_classes > 2 else problem.y
     model = _sampled(replace(problem, y=y), problem.seen(view), estimator)
-    start = {"constant_value": _middle(model.constant_value_), "length_scale": _middle(model.length_scale_)}
-    if not problem.n_classes:
-        start["noise_level"] = model.noise_level_
+    start = _found(model, length_scale=_middle(model.length_scale_))
     return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
 
 
@@ -124,12 +122,14 @@ def _sampled(problem: Problem, table: Table, estimator):
 
 def _settled(estimator, model):
     """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
-    found = {"constant_value": _middle(model.constant_value_), "length_scale": model.length_scale_}
-    if is_classifier(estimator):
-        found["length_scale"] = _middle(model.length_scale_, axis=0)  # over the processes of several classes
-    else:
-        found["noise_level"] = model.noise_level_
-    return clone(estimator).set_params(**found, gamma="scale", optimizer=None)
+    scale = _middle(model.length_scale_, axis=0) if is_classifier(model) else model.length_scale_
+    return clone(estimator).set_params(**_found(model, length_scale=scale), gamma="scale", optimizer=None)
+
+
+def _found(model, length_scale) -> dict[str, Any]:
+    """The hyperparameters of a fitted process, with these length scales."""
+    found = {"constant_value": _middle(model.constant_value_), "length_scale": length_scale}
+    return found if is_classifier(model) else found | {"noise_level": model.noise_level_}
 
 
 def _middle(values, axis=None):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.gap.columns import Preparation
-from gapkernel.tables import Schema, Table, read_table, read_target, read_weight
+from gapkernel.tables import Schema, read_table, read_target, read_weight
 from gapkernel.tables.table_in_parts import Part
 
 
@@ -83,13 +83,3 @@ class PreparedParts:
         y = read_target(part.y, y_numeric=self.targets.labels is None)
         y, weight = self.targets(y, read_weight(part.weight, table))
         return Part(self.preparation(table), y, None if weight is None else weight / self.unit)
-
-
-def left_in(table: Table, y: np.ndarray, weight: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
-    """The rows of positive weight."""
-    if weight is None:
-        return table, y, None
-    kept = np.flatnonzero(weight)
-    if not len(kept):
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-    return table[kept], y[kept], weight[kept]

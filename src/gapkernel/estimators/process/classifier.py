@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -18,6 +19,7 @@ from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration import Calibration, ConformalSets, MaskCalibration, check_enough
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
+from gapkernel.rows import Rows
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.laplace import Laplace
 from gapkernel.tables import Table
@@ -204,8 +206,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         mean, variance : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
         rows = self._laws(X)
-        variance = np.column_stack([p.variance(rows) for p in self.processes_])
-        return self.latent_mean(X), variance[:, 0] if variance.shape[1] == 1 else variance
+        return self._by_process(FittedProcess.mean, rows), self._by_process(FittedProcess.variance, rows)
 
     def latent_mean(self, X) -> np.ndarray:
         """Mean of the latent value of each row alone, which is much cheaper for rows with gaps.
@@ -218,9 +219,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         -------
         mean : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
-        rows = self._laws(X)
-        mean = np.column_stack([p.mean(rows) for p in self.processes_])
-        return mean[:, 0] if mean.shape[1] == 1 else mean
+        return self._by_process(FittedProcess.mean, self._laws(X))
 
     def leave_one_out(self) -> np.ndarray:
         """The probabilities of each training row from all others, at the fitted hyperparameters and density.
@@ -298,6 +297,11 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         self.length_scale_ = scales[:, 0] if scales.shape[1] == 1 else scales
         self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
         return self
+
+    def _by_process(self, moment: Callable[[FittedProcess, Rows], np.ndarray], rows: Rows) -> np.ndarray:
+        """A moment of each row, with a column for each of several processes."""
+        values = np.column_stack([moment(process, rows) for process in self.processes_])
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def _left_out_chances(self, processes: list[FittedProcess], *rows_and_places) -> np.ndarray:
         """Probabilities of rows from all training rows but the one at each place, as in `FittedProcess.left_out`."""
