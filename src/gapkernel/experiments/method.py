@@ -35,7 +35,7 @@ Metric = Callable[[np.ndarray, np.ndarray], float]
 
 
 def share_right(truth: np.ndarray, guess: np.ndarray) -> float:
-    """The accuracy; scikit-learn's takes longer to look at two lists of labels than a small SVM takes to be solved."""
+    """The accuracy; scikit-learn's takes longer to look at two lists of labels than libsvm to solve a small SVM."""
     return float(np.mean(truth == guess))
 
 

@@ -20,7 +20,7 @@ LEAST_ROWS = 30
 """Fewest left-out rows that a rule goes by."""
 
 MOST_COPIES = 200
-"""Left-out rows that one new row is compared with at most; more make a quantile little better."""
+"""Left-out rows that one new row is compared with at most; more make a quantile hardly better."""
 
 COPY_BYTES = 32
 """Memory of a cell of such a row, with what is computed from it."""

@@ -28,7 +28,7 @@ MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RobustTraining(Training):
-    """What `RobustSVC` learns from: also the room for each row."""
+    """What `RobustSVC` learns from, with the room for each row."""
 
     tau: np.ndarray
 

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.estimators.class_weights import part_of
+from gapkernel.estimators.class_weights import left_in
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
@@ -80,9 +80,8 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
             completed = completed[:1]  # a table without gaps has one completion
         estimator, inputs, mean_gram = self.estimator, list(completed), None
         if self.pooling == "kernel":
-            counted = slice(None) if weight is None else np.flatnonzero(weight)
             # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
-            y, weight = y[counted], part_of(weight, counted)
+            _, y, weight, counted = left_in(table, y, weight)
             mean_gram = MeanGram.of(self.estimator, completed[:, counted])
             estimator, inputs = mean_gram.estimator, [mean_gram.gram()]
         elif self.pooling == "stack":

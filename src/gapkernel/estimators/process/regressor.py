@@ -326,7 +326,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
 
 def _left_out_scores(process: FittedProcess, rows: Rows | None = None, places: Any = slice(None)) -> np.ndarray:
     """The scores of training rows by all others, each with the noise of its own weight."""
-    mean, variance = process.left_out() if rows is None else process.left_out(rows, places)
+    mean, variance = process.left_out(rows, places)
     targets, shares = process.evidence.targets, process.evidence.noise_shares
     own = process.parameters.noise * (np.broadcast_to(shares, targets.shape)[places] - 1.0)
     return _scores(targets[places], mean, np.maximum(variance + own, 0.0))

@@ -21,7 +21,7 @@ LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LibsvmParameters:
-    """What an estimator says to libsvm, which checks it."""
+    """The parameters that go to libsvm, which checks them."""
 
     shrinking: bool = True
     tol: float = 1e-3
