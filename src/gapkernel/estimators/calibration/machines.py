@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.restored import Restored
@@ -73,7 +72,8 @@ class MachineIntervals(ConformalIntervals):
         rows, y, solutions = self._left_out.rows, self._left_out.y, self._left_out.solutions
         scores = np.empty((len(places), *y.shape[1:]))
         step = max(1, get_config().memory_budget // (8 * 4 * len(rows)))
-        for some in gen_batches(len(places), step):
+        for k in range(0, len(places), step):
+            some = slice(k, k + step)
             cross = self.kernel_.cross(self._laws(table[some]), rows)
             values = solutions.values(cross, places[some]).reshape(scores[some].shape)
             scores[some] = np.abs(y[places[some]] - values)

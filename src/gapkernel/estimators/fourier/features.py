@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import run_tasks
@@ -127,10 +127,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         check_fits((len(table), self.n_components), "The feature matrix")
         out = np.empty((len(table), self.n_components))
 
-        def fill(some):
-            out[some] = self._features(table[some])
+        def fill(start):
+            out[start : start + PART_ROWS] = self._features(table[start : start + PART_ROWS])
 
-        run_tasks(fill, list(gen_batches(len(table), PART_ROWS)), "features")
+        run_tasks(fill, range(0, len(table), PART_ROWS), "features")
         return out
 
     def _features(self, X) -> np.ndarray:
@@ -139,5 +139,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
 
     def _dot(self, table: Table, coefficients: np.ndarray) -> np.ndarray:
         """``features @ coefficients`` without holding the features."""
-        batches = list(gen_batches(len(table), PART_ROWS))
-        return np.concatenate(run_tasks(lambda some: self._features(table[some]) @ coefficients, batches, "prediction"))
+        starts = range(0, len(table), PART_ROWS)
+        parts = run_tasks(lambda i: self._features(table[i : i + PART_ROWS]) @ coefficients, starts, "prediction")
+        return np.concatenate(parts)

@@ -23,14 +23,13 @@ approximation gives A and b of the same form.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import get_config
@@ -271,9 +270,10 @@ class FittedProcess(Restored):
     def _explained(self, rows) -> np.ndarray:
         return self.posterior.explained(self.parameters.constant * self.kernel.cross(rows, self.evidence.rows))
 
-    def _blocks(self, n_rows: int) -> Iterator[slice]:
+    def _blocks(self, n_rows: int) -> list[slice]:
         """Rows whose kernel values with the training rows fit in memory."""
-        return gen_batches(n_rows, max(1, get_config().memory_budget // (8 * 4 * len(self.evidence.rows))))
+        step = max(1, get_config().memory_budget // (8 * 4 * len(self.evidence.rows)))
+        return [slice(k, k + step) for k in range(0, n_rows, step)]
 
     def exact_spread(self, rows: Rows, vectors: Vectors | None = None) -> np.ndarray:
         """sum_ij (b_i b_j - A_ij) Cov(q_i(x), q_j(x)) over the gaps of each row x, from all training rows.
