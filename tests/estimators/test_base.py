@@ -13,6 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs, make_classification, make_regression
 from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -300,6 +301,12 @@ def test_other_machines_take_the_gram():
     assert nu.score(X, y) > 0.8
     clusters = make_pipeline(gk.Gram(gamma=0.1), SpectralClustering(2, affinity="precomputed", random_state=0))
     assert set(clusters.fit_predict(X)) == {0, 1}
+
+
+@pytest.mark.parametrize("model", [gk.SVC(), gk.GapClassifier(), gk.CCCPClassifier(), gk.SVRCV()], ids=repr)
+def test_cells_of_an_estimator_that_is_not_fitted_are_refused(model):
+    with pytest.raises(NotFittedError):
+        model.cell_nodes([[0.0, np.nan]], 1, 8)
 
 
 def test_gram_has_two_verbs_for_the_diagonal():

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, false_discovery_control
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from strategies import punch
 
@@ -158,6 +158,13 @@ def test_what_is_remembered_is_small_and_the_same_in_every_fit():
     assert first.n_rows == len(X)
     assert_array_equal(first.gap_counts, np.isnan(X).sum(axis=0))
     assert_array_equal(first.patterns, second.patterns)
+
+
+def test_a_pipeline_of_one_step_is_its_step():
+    random = np.random.default_rng(0)
+    X = punch(random, random.standard_normal((60, 2)), 0.3)
+    alone = gk.KernelRidge().fit(X, random.standard_normal(60))
+    assert repr(gap_drift(Pipeline([("ridge", alone)]), X, random_state=0)) == repr(gap_drift(alone, X, random_state=0))
 
 
 def test_a_model_that_remembers_nothing_is_refused():

@@ -6,6 +6,7 @@ Every method meets the same folds, of the table as it is and with more and more 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from rich.table import Table
 
 from gapkernel.cli.describe import LOOK, show_gaps
 from gapkernel.cli.measures import measured
-from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, quietly, say
+from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
 from gapkernel.cli.page import page
 from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
 from gapkernel.cli.problem import FOLDS, Problem, Request
@@ -31,6 +32,7 @@ from gapkernel.experiments.methods import (
     COMPARED_QUICKLY_ON_MANY_ROWS,
     EXACT_ROWS,
 )
+from gapkernel.experiments.protocol import fold_of
 from gapkernel.experiments.report import duration
 from gapkernel.experiments.store import versions
 from gapkernel.missingness import ampute
@@ -75,7 +77,8 @@ def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=No
     jobs = n_jobs or (1 if quick else joblib.cpu_count())
     results = _results(study, kept, jobs, expected_seconds(study, problem.X.shape) / jobs, console)
     verdict = Verdict(problem, results)
-    with console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ..."), quietly():
+    status = console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ...")
+    with status, warnings.catch_warnings(action="ignore"):  # of single estimators on the way
         choice = problem.choose(METHODS[verdict.winner])
         members = _members(verdict, choice)
     show(verdict, console)
@@ -98,7 +101,7 @@ class CompareTask(Protocol):
         X = problem.X
         if task.fraction:
             X = ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
-        train, test = list(problem.folds(FOLDS, task.split_seed).split(problem.y, problem.y))[task.fold]
+        train, test = fold_of(task, problem.y, FOLDS, problem.task)
         self._warm_up(method, Labelled(take_rows(X, train), problem.y[train], problem.task))
         trial = problem.try_out(method, X, train, test)
         found, answers = measured(problem.y[test], trial.estimator, take_rows(X, test))

@@ -17,12 +17,13 @@ MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
 LONGEST_NAME = 24
 LONGEST_LIST = 24
-LOOK: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False, "header_style": "bold"}
+LEFT = {"title_justify": "left", "caption_justify": "left"}
+LOOK: dict[str, Any] = LEFT | {"box": None, "pad_edge": False, "header_style": "bold"}
 
 
-def describe(data, reading: Reading = AS_IT_IS, *, console=None) -> None:
+def describe(data, reading: Reading = AS_IT_IS) -> None:
     """Show the gaps of a file; also of columns that nothing can be learned from."""
-    console = console or Console()
+    console = Console()
     frame, notes, unusable = typed_frame(read_raw(data, reading), reading)
     show_gaps(frame, str(data), console)
     for text in (*notes, *findings(frame)):
@@ -62,7 +63,6 @@ def _columns(frame, gaps) -> Table:
         "influx: gaps of the column beside values of others, as a share of all values; it grows with the gaps. "
         "outflux: values of the column beside gaps of others, as a share of all gaps"
     )
-    table.caption_justify = "left"
     return table
 
 
@@ -84,7 +84,6 @@ def _patterns(gaps) -> Table:
     if len(gaps.patterns) > MOST_PATTERNS:
         rest = gaps.patterns.counts[MOST_PATTERNS:]
         table.caption = f"and {counted(len(rest), 'further pattern')} with {counted(rest.sum(), 'row')}"
-        table.caption_justify = "left"
     return table
 
 

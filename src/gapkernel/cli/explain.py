@@ -27,11 +27,9 @@ MOST_CELLS, N_ORDERS = 8, 32
 among the members take their time, and nobody waits minutes for a table in the terminal."""
 
 
-def explain(
-    model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False, console=None
-) -> None:
+def explain(model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False) -> None:
     """Explain the prediction for one row of ``data`` by the model in the file ``model``."""
-    console = console or Console()
+    console = Console()
     saved = read_model(model)
     frame, X, notes = known_rows(saved, data, reading, absent_as_gaps)
     if not 0 <= row < len(frame):
@@ -135,7 +133,6 @@ def _missing(names: list[str], worth: ValueOfInformation | None, points: Tipping
             "Tips at: by how many deviations of its column the missing value would have to differ from what is "
             "expected of it before the prediction changes; - if 3 do not suffice."
         )
-        table.caption_justify = "left"
     largest = max(*gains.values(), 1e-12)
     for name in sorted(names, key=lambda name: -gains[name]):
         cells: list = [as_text(name)]

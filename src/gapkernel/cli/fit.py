@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from gapkernel.cli.describe import LOOK
-from gapkernel.cli.output import counted, may_write, note, quietly, say
+from gapkernel.cli.output import counted, may_write, note, say
 from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.member_list import Members
@@ -22,9 +23,9 @@ MISSING, PROBABILITY, LOW, HIGH = "share_missing", "probability_", "_low", "_hig
 """What ``gapkernel predict`` calls its further columns."""
 
 
-def fit(request: Request, out: Path, *, method="gap", console=None) -> TableModel:
+def fit(request: Request, out: Path, *, method="gap") -> None:
     """Fit ``method`` to a file and write the model to ``out``."""
-    console = console or Console()
+    console = Console()
     if method not in FITTED:
         raise InputError(f"--method must be one of {', '.join(FITTED)}, got '{method}'.")
     chosen = METHODS[method]
@@ -33,7 +34,8 @@ def fit(request: Request, out: Path, *, method="gap", console=None) -> TableMode
     check_target(problem.target, set(problem.y) if problem.is_classification else ())
     for text in problem.notes:
         note(console, text)
-    with console.status(f"Choosing the settings of {chosen.label} ..."), quietly():
+    status = console.status(f"Choosing the settings of {chosen.label} ...")
+    with status, warnings.catch_warnings(action="ignore"):  # of single estimators on the way
         choice = problem.choose(chosen)
         estimator = problem.build(chosen, choice)
         marks, decimal = tuple(request.reading.gap_marks), request.reading.decimal
@@ -54,7 +56,6 @@ def fit(request: Request, out: Path, *, method="gap", console=None) -> TableMode
         )
     rows, columns = counted(len(problem.y), "row"), counted(problem.X.shape[1], "column")
     say(console, f"Fitted to {rows} and {columns}. ", (str(out), "bold"), " is written.")
-    return model
 
 
 def show_members(members: Members, console: Console) -> None:

@@ -5,9 +5,6 @@ The names of a person's files, columns and levels are never taken for markup.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -39,14 +36,6 @@ def note(console: Console, message: Message | str, label: str = "Note:") -> None
 def counted(number: int, thing: str) -> str:
     """A number of things, such as "1 row" or "2 rows"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Without warnings of single estimators on the way, such as an imputer that did not converge."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def may_write(out: Path, *kept: Path | None) -> None:

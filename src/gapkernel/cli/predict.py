@@ -33,10 +33,8 @@ def predict(
     absent_as_gaps=False,
     coverage: float | None = None,
     id_column: str | None = None,
-    console=None,
 ) -> None:
     """Predict the rows of ``data`` by the model in the file ``model``, and write them to ``out``."""
-    console = console or Console()
     may_write(out, data, model)
     saved = read_model(model)
     raw, X, notes = known_rows(saved, data, reading, absent_as_gaps)
@@ -44,9 +42,9 @@ def predict(
     if id_column is not None:
         columns = _named(raw, id_column, columns, data) | columns
     write_csv(frame_of(columns), out)
+    console, gaps = Console(), gaps_of(X)
     for text in [*notes, *drift_notes(saved.estimator_, saved.as_fitted(X))]:
         note(console, text)
-    gaps = gaps_of(X)
     say(
         console,
         f"'{saved.target}' predicted for {counted(len(gaps), 'row')}, {int(gaps.any(axis=1).sum())} of them with gaps "

@@ -13,8 +13,8 @@ from sklearn.metrics import balanced_accuracy_score
 
 from gapkernel.cli.options import in_options, words_of
 from gapkernel.experiments import METHODS, Choice, Method, choose, folds, table_grid
+from gapkernel.experiments.method import has_categories
 from gapkernel.experiments.methods import Trial, try_out
-from gapkernel.tables import schema_of
 from gapkernel.tables.files import AS_IT_IS, Labelled, Reading, read_labelled_file
 
 FOLDS, INNER_FOLDS = 5, 3
@@ -48,12 +48,13 @@ class Request:
         found = read_labelled_file(self.path, self.target, self.reading, task=self.task, rows=self.rows)
         return Problem(self.path.name, self.target, found)
 
-    def shell(self, method: str, out: str = "model.skops") -> str:
+    def shell(self, method: str) -> str:
         """The commands that fit a method to the same rows, read the same way, and use it."""
+        model = "model.skops"
         words = ["gapkernel", "fit", str(self.path), "--target", self.target, "--method", method]
-        words += [word for name, value in self._given.items() for word in words_of(name, value)] + ["--out", out]
+        words += [word for name, value in self._given.items() for word in words_of(name, value)] + ["--out", model]
         encoding = words_of("encoding", self.reading.encoding)
-        use = ["gapkernel", "predict", out, "NEW.csv", *encoding, "--out", "predictions.csv"]
+        use = ["gapkernel", "predict", model, "NEW.csv", *encoding, "--out", "predictions.csv"]
         return f"{shlex.join(words)}\n{shlex.join(use)}"
 
     def python(self, problem: Problem, method: str, choice: Choice) -> str:
@@ -136,21 +137,17 @@ class Problem:
     @cached_property
     def has_categories(self) -> bool:
         """Whether any column holds categories."""
-        return bool(schema_of(self.X).categorical.any())
+        return has_categories(self.X)
 
     @cached_property
     def codes(self) -> np.ndarray:
         """The places of the classes among the sorted ones; numbers as they are."""
         return np.unique(self.y, return_inverse=True)[1] if self.is_classification else self.y
 
-    def folds(self, number: int, seed: int):
-        """Random folds, with the classes in their proportions."""
-        return folds(number, seed, self.task)
-
     @property
     def inner_folds(self):
         """The folds by which the settings and probabilities of a final model are found."""
-        return self.folds(INNER_FOLDS, seed=0)
+        return folds(INNER_FOLDS, 0, self.task)
 
     def choose(self, method: Method, X=None, y=None) -> Choice:
         """The settings of a method that do best in folds of all rows, or of those given."""

@@ -11,7 +11,7 @@ import gapkernel as gk
 from gapkernel.cli.output import say
 
 
-def warm_up(console: Console | None = None) -> None:
+def warm_up() -> None:
     """Fit and predict by every engine once, on a small table."""
     begin = perf_counter()
     random = np.random.default_rng(0)
@@ -26,4 +26,4 @@ def warm_up(console: Console | None = None) -> None:
     gk.GaussianProcessRegressor().fit(X, y).predict(X, return_std=True)
     gk.FourierRegressor(16, random_state=0).fit(X, y).predict(X)
     gk.ChainedEquations(n_imputations=2, random_state=0).fit(X)
-    say(console or Console(), f"The loops are compiled, in {perf_counter() - begin:.0f} seconds, and kept on disk.")
+    say(Console(), f"The loops are compiled, in {perf_counter() - begin:.0f} seconds, and kept on disk.")

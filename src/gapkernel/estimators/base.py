@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
+from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
@@ -57,6 +58,10 @@ class Training:
     kept: np.ndarray
     classes: np.ndarray | None = None
     folds: Folds | None = None
+
+    def class_weighted(self, class_weight) -> np.ndarray:
+        """The weights of the rows times those of their classes."""
+        return class_weighted(class_weight, np.take(self.classes, self.y), self.weight)  # type: ignore[arg-type]
 
     @cached_property
     def summary(self) -> TrainingSummary:
@@ -123,12 +128,9 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         """What the columns held in `fit`: numbers, or categories and their levels."""
         return self.density_.schema_
 
-    def table_of(self, X) -> Table:
-        check_is_fitted(self, "density_")
-        return read_table(self, X, reset=False, schema=self.schema_)
-
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
+        table = self.table_of(X)  # which refuses an estimator that is not fitted
+        return self.density_.cell_nodes(table, column, n_nodes)
 
     @property
     def gaussian_share(self) -> float:
@@ -183,17 +185,13 @@ class KernelMachine(KernelEstimator, ABC):
         -------
         self : object
         """
-        self._check_parameters()
+        self._validate_params()
         training = self._training(*self._read(X, y, sample_weight))
         solver = self._solver(training)  # refuses wrong parameters before any work is done
         laws = self._fit_laws(training.table, training.weight, needs_gram=solver.on_rows)
         if self._pairwise:
             laws = laws._replace(kernel=Precomputed(training.kept))
         return self._learn(training, laws, solver)
-
-    def _check_parameters(self) -> None:
-        """Refuse wrong parameters, except those that the solver, the kernel and the density check."""
-        self._validate_params()
 
     def _read(self, X, y, sample_weight) -> tuple[Table, Any, np.ndarray | None]:
         """The table, its targets and its weights, checked."""
@@ -221,14 +219,8 @@ class KernelMachine(KernelEstimator, ABC):
 
     def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
         """The rows of positive weight, and the classes among them."""
-        kept, classes = np.arange(len(table)), None
-        if weight is not None:
-            kept = np.flatnonzero(weight)
-            if not len(kept):
-                raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-            table, y, weight = table[kept], None if y is None else y[kept], weight[kept]
-        if self._target == "classes":
-            classes, y = read_classes(y)
+        table, y, weight, kept = left_in(table, y, weight)
+        classes, y = read_classes(y) if self._target == "classes" else (None, y)
         return Training(table, y, weight, kept, classes)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""How much a row counts: its own weight times that of its class."""
+"""How much a row counts: its own weight times that of its class, and nothing if that is zero."""
 
 from __future__ import annotations
 
@@ -10,3 +10,18 @@ def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) 
     """``weight`` times the weight of each row's class; None means equal weights, of the rows or of the classes."""
     by_class = compute_sample_weight(class_weight, labels)
     return by_class if weight is None else by_class * weight
+
+
+def part_of(weight, rows):
+    """The weights of some rows; None, for equal weights, stays None."""
+    return None if weight is None else weight[rows]
+
+
+def left_in(table, y, weight: np.ndarray | None) -> tuple:
+    """The rows of positive weight with their targets, if there are any, and their weights; and the rows' places."""
+    if weight is None:
+        return table, y, None, np.arange(len(table))
+    kept = np.flatnonzero(weight)
+    if not len(kept):
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return table[kept], part_of(y, kept), weight[kept], kept

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.rows import Patterns
-from gapkernel.tables import Table
+from gapkernel.tables import Schema, Table, read_table
 
 MOST_MASKS = 1000
 """Training rows whose masks are kept."""
@@ -69,8 +70,8 @@ class Inspectable(ABC):
     """
 
     training_summary_: TrainingSummary
+    schema_: Schema
 
-    @abstractmethod
     def table_of(self, X) -> Table:
         """New rows, read as those of the fit were.
 
@@ -83,6 +84,8 @@ class Inspectable(ABC):
         table : Table
             A level that was never seen is a gap. All verbs of the estimator take it in place of ``X``.
         """
+        check_is_fitted(self, "schema_")
+        return read_table(self, X, reset=False, schema=self.schema_)
 
     @abstractmethod
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:

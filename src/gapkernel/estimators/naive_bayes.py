@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.kernels.width import POSITIVE
-from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weights
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -91,8 +91,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
         """
         self._validate_params()
         table, y = read_labelled(self, X, y)
-        weight = read_weight(sample_weight, table)
-        weight = np.ones(len(table)) if weight is None else weight
+        weight = read_weights(sample_weight, table)
         classes, codes = read_classes(y)
         member = (codes == np.arange(len(classes))[:, None]) * weight  # (n_classes, n_samples)
         with np.errstate(divide="ignore"):  # a class of weight 0 has prior 0

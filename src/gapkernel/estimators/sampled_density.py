@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.density import make_density
 from gapkernel.estimators.base import KernelEstimator, Laws
@@ -37,7 +36,7 @@ class SampledDensity(KernelEstimator):
         parts = parts_of(X, y, sample_weight)
         if parts is not None:
             return parts
-        table = self._read(X) if reset else self._table(X)
+        table = self._read(X) if reset else self.table_of(X)
         return HeldTable(self._checked(Part(table, y, sample_weight)))
 
     @classmethod
@@ -71,11 +70,6 @@ class SampledDensity(KernelEstimator):
     def _read(self, X) -> Table:
         """The training rows, checked."""
         return read_table(self, X, reset=True, categorical_features=self.categorical_features)
-
-    def _table(self, X) -> Table:
-        """New rows, checked."""
-        check_is_fitted(self, "density_")
-        return read_table(self, X, reset=False, schema=self.density_.schema_)
 
 
 def sample_rows(n_rows: int, most: int | None, random: np.random.RandomState) -> np.ndarray:

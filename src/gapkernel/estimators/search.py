@@ -21,12 +21,13 @@ import numpy as np
 from sklearn import config_context as sklearn_context
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
@@ -54,9 +55,10 @@ class Shared(NamedTuple):
 
 @dataclass(eq=False)
 class Fold:
-    """The training and test rows of a split, or all rows and no test rows."""
+    """The training and test rows of a split; without a number all rows, and no test rows."""
 
     training: Training
+    number: int | None = None
     new_table: Table | None = None
     X_test: Any = None
     y_test: Any = None
@@ -127,7 +129,7 @@ class Search:
 
     def __init__(self, estimator: KernelMachine, X, y, cv=None, *, sample_weight=None, groups=None, n_jobs=None):
         self.estimator = clone(estimator)
-        self.estimator._check_parameters()
+        self.estimator._validate_params()
         self.n_threads = thread_count() if n_jobs is None else joblib.effective_n_jobs(n_jobs)
         X, y = indexable(X, y)
         table, targets, weight = self.estimator._read(X, y, sample_weight)
@@ -161,10 +163,14 @@ class Search:
 
     def predictions(self, candidates, method: str = "predict") -> list[np.ndarray]:
         """For each candidate the answers of ``method`` to all rows, each by the split that tests the row."""
+        return self.out_of_fold(candidates, lambda model, X, y, weight: getattr(model, method)(X))
+
+    def out_of_fold(self, candidates, judge: Judge) -> list[np.ndarray]:
+        """For each candidate what ``judge`` finds about each row, an array with a line for each, by that split."""
         check_partition(self.splits, self.n_rows, "Predictions of all rows")
         order = np.argsort(np.concatenate([test for _, test in self.splits]))
-        answers = self.results(candidates, lambda model, X, y, weight: getattr(model, method)(X))
-        return [np.concatenate(pieces)[order] for pieces in zip(*answers, strict=True)]
+        by_split = self.results(candidates, judge)
+        return [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
 
     def results(self, candidates, judge: Judge) -> list[list]:
         """What ``judge`` finds about each candidate, one list for each split."""
@@ -196,8 +202,10 @@ class Search:
         train, test = self.splits[number]
         table = table.as_learned_from(train)  # a level that only test rows have is a gap
         with _naming_the_split(number):
-            training = self.estimator._training(table[train], targets[train], _part(weight, train))
-        return Fold(training, table[test], _safe_indexing(X, test), _safe_indexing(y, test), _part(weight, test))
+            training = self.estimator._training(table[train], targets[train], part_of(weight, train))
+        return Fold(
+            training, number, table[test], _safe_indexing(X, test), _safe_indexing(y, test), part_of(weight, test)
+        )
 
     def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Candidate:
         """The estimator with these settings, checked; steps of a fit whose settings are in ``checked`` are right."""
@@ -210,7 +218,7 @@ class Search:
         candidate = Candidate.of(estimator, settings)
         steps = {candidate.density, candidate.kernel, candidate.width, candidate.solver}
         if checked is None or not steps <= checked:  # a grid repeats them
-            estimator._check_parameters()
+            estimator._validate_params()
             estimator._solver(self.all_rows.training)
         if checked is not None:
             checked |= steps
@@ -223,7 +231,7 @@ class Search:
 
         def fitted(task) -> Shared:
             fold, estimator = task[0], estimators[task[1]]
-            with config_context(n_threads=1), _naming_the_split(self._number(fold)):
+            with config_context(n_threads=1), _naming_the_split(fold.number):
                 training = fold.training
                 density, rows = estimator._fit_density(training.table, training.weight, estimator._kernel())
                 new_rows = None if fold.new_table is None else estimator._condition(density, fold.new_table)
@@ -237,9 +245,6 @@ class Search:
     def _learned_from(self, split: int | None) -> Fold:
         return self.all_rows if split is None else self.folds[split]
 
-    def _number(self, fold: Fold) -> int | None:
-        return None if fold is self.all_rows else self.folds.index(fold)
-
     def _judged(self, fold: Fold, candidates: list[Candidate], judge: Judge) -> list:
         """The results of all candidates on one split."""
         results: list = [None] * len(candidates)
@@ -247,7 +252,7 @@ class Search:
         by_kernel: dict[tuple, dict[tuple, list[int]]] = {}
         for place, candidate in enumerate(candidates):
             if candidate.solver not in solvers:
-                with _naming_the_split(self._number(fold)):
+                with _naming_the_split(fold.number):
                     solvers[candidate.solver] = candidate.estimator._solver(fold.training)
             by_width = by_kernel.setdefault((candidate.density, candidate.kernel), {})
             by_width.setdefault(candidate.width, []).append(place)
@@ -266,8 +271,7 @@ class Search:
                 shared = fold.shared[candidates[groups[0][0]].density]
                 n_cells = len(shared.rows) * (len(shared.rows) + len(fold.y_test))
                 at_once = max(1, get_config().memory_budget // (8 * n_cells))
-                for begin in range(0, len(groups), at_once):
-                    places = groups[begin : begin + at_once]
+                for places in (groups[some] for some in gen_batches(len(groups), at_once)):
                     estimators = [candidates[group[0]].estimator for group in places]
                     run_tasks(solve, list(zip(places, *_matrices(estimators, shared), strict=True)))
         return results
@@ -321,10 +325,6 @@ def _naming_the_split(number: int | None) -> Iterator[None]:
         if number is None:
             raise
         raise ValueError(f"Split {number} of cv cannot be trained on: {error}") from error
-
-
-def _part(weight: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    return None if weight is None else weight[rows]
 
 
 def weights_for(scorer, weight: np.ndarray | None) -> dict[str, np.ndarray]:

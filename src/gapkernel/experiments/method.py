@@ -35,7 +35,7 @@ Metric = Callable[[np.ndarray, np.ndarray], float]
 
 
 def share_right(truth: np.ndarray, guess: np.ndarray) -> float:
-    """The accuracy; scikit-learn's takes longer to look at two lists of labels than a small SVM takes to be solved."""
+    """The accuracy; scikit-learn's takes longer to look at two lists of labels than libsvm to solve a small SVM."""
     return float(np.mean(truth == guess))
 
 
@@ -106,7 +106,8 @@ class Method(ABC):
     def code(self, setting: Setting, task: str = "classification", categories: bool = False, cv=None) -> str:
         """The lines that make ``model``, the estimator that `build` makes."""
         estimator = self.build(setting, task, categories, cv)
-        return "\n".join([*_imports(_classes_in(estimator)), f"model = {_text(estimator)}"])
+        text = " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())  # whole, in one line
+        return "\n".join([*_imports(_classes_in(estimator)), f"model = {text}"])
 
     def scores(
         self, X, y: np.ndarray, cv, settings: list[Setting], task: str = "classification", metric: Metric | None = None
@@ -116,7 +117,8 @@ class Method(ABC):
         None is accuracy or R squared. Each score is that of the estimator fitted to the training rows of the split.
         """
         splits = list(cv.split(X, y))
-        y = (y - y.mean()) / (y.std() or 1.0) if self._standardises(task) else y
+        if self.scales_target and task == "regression":
+            y = (y - y.mean()) / (y.std() or 1.0)
         metric = metric or METRICS[task]
         answers = self._predictions(X, y, splits, settings, task)
         return np.array([
@@ -130,9 +132,6 @@ class Method(ABC):
     @abstractmethod
     def _predictions(self, X, y, splits: Splits, settings: list[Setting], task: str) -> list[list[np.ndarray]]:
         """For each split, the predictions of each setting for its test rows."""
-
-    def _standardises(self, task: str) -> bool:
-        return self.scales_target and task == "regression"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +171,19 @@ class KernelMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedMethod(Method):
-    """A table prepared in a way that no setting changes, then an estimator; each fold is prepared once."""
+    """A table prepared in a way that no setting changes, then an estimator; each fold is prepared once.
 
-    @abstractmethod
+    Attributes
+    ----------
+    preparation : transformer or None
+        None if there is nothing to prepare.
+    """
+
+    preparation: BaseEstimator | None = None
+
     def _preparation(self):
-        """The transformer, or None if there is nothing to prepare."""
+        """The transformer, unfitted, or None."""
+        return clone(self.preparation, safe=False)
 
     @abstractmethod
     def _last(self, setting: Setting, task: str):
@@ -213,7 +220,7 @@ class FilledMethod(PreparedMethod):
         return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
 
     def _answers(self, here, y, there, settings, task):
-        return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, y, there, settings, "predict")
+        return answers_on_complete_rows(SVR() if task == "regression" else SVC(), here, there, y, settings, "predict")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,43 +249,33 @@ class GeometricMethod(PreparedMethod):
 
     kernel: str
     tasks: tuple[str, ...] = ("classification",)
+    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
 
     def settings(self, grid, task="classification"):
         """As for every method, but no penalty above 8 without a width: a linear SVM then only takes longer."""
         return [one for one in super().settings(grid, task) if one["C"] <= 8 or self.kernel != "linear"]
-
-    def _preparation(self):
-        return StandardScaler()
 
     def _last(self, setting, task):
         return GeometricMarginSVC(kernel=self.kernel, **setting)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultipleImputationMethod(Method):
+class MultipleImputationMethod(PreparedMethod):
     """Chained equations, an RBF support vector machine for each completion, decision values averaged (2MI)."""
 
     parameters: tuple[str, ...] = ("gamma", "C")
     tasks: tuple[str, ...] = ("classification",)
+    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
 
-    def _estimator(self, setting, task, categories):
-        pooled = MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
-        return make_pipeline(StandardScaler(), pooled)
+    def _last(self, setting, task):
+        return MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
 
-    def _predictions(self, X, y, splits, settings, task):
-        found = []
-        for train, test in splits:
-            scaler = StandardScaler().fit(X[train])
-            here, there = scaler.transform(X[train]), scaler.transform(X[test])
-            imputer = self._imputer()
-            completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
-            pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
-            values = [
-                answers_on_complete_rows(SVC(), one, y[train], other, settings, "decision_function")
-                for one, other in pairs
-            ]
-            found.append([_voted(total, y[train]) for total in np.sum(values, axis=0)])
-        return found
+    def _answers(self, here, y, there, settings, task):
+        imputer = self._imputer()
+        completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
+        pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
+        values = [answers_on_complete_rows(SVC(), *pair, y, settings, "decision_function") for pair in pairs]
+        return [_voted(total, y) for total in np.sum(values, axis=0)]
 
     def _imputer(self) -> ChainedEquations:
         return ChainedEquations(n_imputations=5, random_state=0)
@@ -292,22 +289,16 @@ class MadeMethod(PreparedMethod):
     ----------
     make : callable
         ``make(task)`` is the estimator; its settings are set afterwards.
-    preparation : transformer or None
-        What it needs done to a table before.
     """
 
     make: Callable[[str], BaseEstimator]
-    preparation: BaseEstimator | None = None
     scales_target: bool = False
-
-    def _preparation(self):
-        return clone(self.preparation, safe=False)
 
     def _last(self, setting, task):
         return self.make(task).set_params(**setting)
 
 
-def answers_on_complete_rows(estimator, here, y, there, settings: list[Setting], method: str) -> list[np.ndarray]:
+def answers_on_complete_rows(estimator, here, there, y, settings: list[Setting], method: str) -> list[np.ndarray]:
     """What an RBF machine trained on ``here`` answers to ``there`` in each setting; one matrix serves a width."""
     places, n = np.arange(len(here) + len(there)), len(here)
     unused = np.resize(y, len(there))
@@ -341,11 +332,6 @@ def _in_its_units(estimator):
     from sklearn.compose import TransformedTargetRegressor
 
     return TransformedTargetRegressor(estimator, transformer=StandardScaler())
-
-
-def _text(estimator: BaseEstimator) -> str:
-    """An estimator as code, whole."""
-    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
 
 
 def _imports(used) -> list[str]:

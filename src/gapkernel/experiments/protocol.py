@@ -36,8 +36,7 @@ class Protocol(ABC):
 
     def __call__(self, task: Task) -> dict[str, Any]:
         begin = process_time()
-        with warnings.catch_warnings(), config_context(n_threads=1), threadpool_limits(1):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), config_context(n_threads=1), threadpool_limits(1):
             result = self.result(task)
         return result | {"seconds": process_time() - begin}
 
@@ -175,6 +174,12 @@ def folds(number: int, random_state, task: str = "classification"):
 def fold_of(task: Task, y, number: int, kind: str = "classification") -> tuple[np.ndarray, np.ndarray]:
     """Training and test rows of the fold that a task names."""
     return list(folds(number, task.split_seed, kind).split(np.zeros(len(y)), y))[task.fold]
+
+
+def remove_by_row(X: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A table without so many cells of each row, any of them alike."""
+    places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
+    return np.where(places < counts[:, None], np.nan, X)
 
 
 @lru_cache(maxsize=16)

@@ -54,17 +54,12 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, la
     left = [task for task in study.tasks if task.key not in done]
     results = _results(study, store, left, n_jobs, client)
     for task, result in tracked(results, len(left), label or study.name, verbose=progress):
-        if result is not None:
-            store.put(number, task, result)
+        store.put(number, task, result)
     return store.frame(study.name, study.tasks)
 
 
 def _results(study: Study, store: Store, tasks: list[Task], n_jobs, client) -> Iterator[tuple[Task, Any]]:
-    """Tasks with their results as they come; None for a task that another run has finished meanwhile."""
-    if client is None and n_jobs == 1:
-        for task in tasks:
-            yield task, None if store.has(study.name, task) else _attempt(study.run_task, task)[1]
-        return
+    """Tasks with their results as they come, without those that another run has finished meanwhile."""
     backend = nullcontext() if client is None else parallel_config(backend="dask", client=client)
     with backend:
         pool = Parallel(n_jobs=n_jobs if client is None else -1, return_as="generator_unordered", batch_size=1)

@@ -121,10 +121,9 @@ class Store:
 
     def results(self, study: str) -> Iterator[dict[str, Any]]:
         """The finished tasks of a study with their results, in the order of their keys."""
-        wanted = ", ".join((*COLUMNS, "run", "data_seed", "split_seed", "result"))
-        order = ", ".join(COLUMNS)
+        names = (*COLUMNS, "run", "data_seed", "split_seed")
+        wanted, order = ", ".join((*names, "result")), ", ".join(COLUMNS)
         cursor = self._connection.execute(f"SELECT {wanted} FROM results WHERE study = ? ORDER BY {order}", (study,))
-        names = [*COLUMNS, "run", "data_seed", "split_seed"]
         for *values, result in cursor:
             yield dict(zip(names, values, strict=True)) | json.loads(result)
 

@@ -153,8 +153,15 @@ def inside_of(model):
     return model.calibrated_classifiers_[0].estimator if isinstance(model, CalibratedClassifierCV) else model
 
 
-def names_after(steps: Pipeline, names):
-    """What the columns that leave ``steps`` are called, which may have moved them; None where the steps do not say."""
-    if names is None or not all(hasattr(step, "get_feature_names_out") for _, step in steps.steps):
-        return None
-    return steps.get_feature_names_out(names)
+def last_step(model, X, names) -> tuple[Any, Any, Any]:
+    """The last step of a pipeline, what reaches it of ``X``, and the names of that; any other model as it is.
+
+    The steps before may have moved the columns; there are no names where they do not say how.
+    """
+    if not isinstance(model, Pipeline):
+        return model, X, names
+    if len(model) > 1:
+        before = model[:-1]
+        named = names is not None and all(hasattr(step, "get_feature_names_out") for _, step in before.steps)
+        X, names = before.transform(X), before.get_feature_names_out(names) if named else None
+    return model[-1], X, names

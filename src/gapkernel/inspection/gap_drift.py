@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
-from gapkernel.inspection.answers import inside_of, names_after, with_summary
+from gapkernel.inspection.answers import inside_of, last_step, with_summary
 from gapkernel.inspection.ranks import holm
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
@@ -165,8 +165,8 @@ def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
 def _inside(model, X, names=None) -> tuple[Inspectable, Any, Any]:
     """The estimator that remembers its training table, with what reaches it and the names of that."""
     model = inside_of(model)
-    if isinstance(model, Pipeline) and len(model) > 1:
-        return _inside(model[-1], model[:-1].transform(X), names_after(model[:-1], names))
+    if isinstance(model, Pipeline):
+        return _inside(*last_step(model, X, names))
     return with_summary(model, "does not remember the gaps of its training rows"), X, names
 
 

@@ -115,7 +115,8 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
     ranks = by_block.mean(axis=0)
     chi = 12.0 * n / (k * (k + 1)) * (np.sum(ranks**2) - k * (k + 1) ** 2 / 4.0)
     chi = max(0.0, float(chi))
-    corrected = chi / _tie_share(by_block) if _tie_share(by_block) > 0 else 0.0
+    untied = _tie_share(by_block)
+    corrected = chi / untied if untied > 0 else 0.0
     room = n * (k - 1) - chi
     f = (n - 1) * chi / room if room > 1e-12 * n * k else np.inf
     return FriedmanNemenyi(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import product
 from math import comb
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, validate_params
 
 from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, Chosen
@@ -221,14 +222,12 @@ def _worth(answers: Answers, chosen: Chosen, rows, cells, told: np.ndarray) -> n
     hidden = np.ones((len(told), answers.table.shape[1]), bool)
     hidden[:, cells] = ~told
     worth, at_once = np.empty((len(rows), len(told))), max(1, ROWS_AT_ONCE // len(told))
-    for begin in range(0, len(rows), at_once):
-        some = rows[begin : begin + at_once]
-        for first in range(0, len(told), ROWS_AT_ONCE):
-            masks = hidden[first : first + ROWS_AT_ONCE]
-            places = np.repeat(some, len(masks))
-            found = answers(places, np.tile(masks, (len(some), 1)))
-            found = chosen.signs[places] * found[np.arange(len(places)), chosen.outputs[places]]
-            worth[begin : begin + at_once, first : first + ROWS_AT_ONCE] = found.reshape(len(some), -1)
+    for some, part in product(gen_batches(len(rows), at_once), gen_batches(len(told), ROWS_AT_ONCE)):
+        these, masks = rows[some], hidden[part]
+        places = np.repeat(these, len(masks))
+        found = answers(places, np.tile(masks, (len(these), 1)))
+        found = chosen.signs[places] * found[np.arange(len(places)), chosen.outputs[places]]
+        worth[some, part] = found.reshape(len(these), len(masks))
     return worth
 
 

@@ -12,6 +12,7 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
@@ -182,8 +183,7 @@ def _tilted(model, table: Table, rows: np.ndarray, columns: np.ndarray, deviatio
     out: np.ndarray | None = None
     for column in np.unique(columns):
         mine = np.flatnonzero(columns == column)
-        for begin in range(0, len(mine), ROWS_AT_ONCE):
-            some = mine[begin : begin + ROWS_AT_ONCE]
+        for some in (mine[part] for part in gen_batches(len(mine), ROWS_AT_ONCE)):
             found = model.predict(_under(model, table[rows[some]], int(column), deviations[some]))
             out = np.empty((len(rows), *found.shape[1:]), found.dtype) if out is None else out
             out[some] = found

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.linalg.finite import as_floats
 from gapkernel.density import Density
 from gapkernel.estimators.inspectable import Inspectable
-from gapkernel.inspection.answers import inside_of, names_after
+from gapkernel.inspection.answers import inside_of, last_step
 from gapkernel.tables import Schema, Table, named_like_fit, one_row, read_table
 
 
@@ -109,11 +108,7 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     ('column 0', array([0.5, 0.1]))
     """
     names = getattr(estimator, "feature_names_in_", None)
-    row = one_row(row, estimator)
-    if isinstance(estimator, Pipeline):
-        if len(estimator) > 1:
-            row, names = estimator[:-1].transform(row), names_after(estimator[:-1], names)
-        estimator = estimator[-1]
+    estimator, row, names = last_step(estimator, one_row(row, estimator), names)
     check_is_fitted(estimator)
     laws = inside_of(estimator) if density is None else density
     if not isinstance(laws, Density | Inspectable):

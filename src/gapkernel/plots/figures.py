@@ -42,11 +42,11 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
     return figure
 
 
-def points_of(frame, by: str, score: str, scale: float = 100.0) -> dict:
-    """``curves`` for one panel: label -> (100 x fraction, mean, standard error) over the lines of a frame."""
+def points_of(frame, by: str, score: str) -> dict:
+    """``curves`` for one panel in per cent: label -> (fraction, mean, standard error) over the lines of a frame."""
     found: dict = {}
     for (label, fraction), part in frame.groupby([by, "fraction"], sort=False):
-        values = scale * part[score].to_numpy(dtype=float)
+        values = 100.0 * part[score].to_numpy(dtype=float)
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
         found.setdefault(label, []).append((100.0 * fraction, values.mean(), error))
     return found

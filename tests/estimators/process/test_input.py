@@ -32,7 +32,7 @@ def test_a_split_needs_four_rows():
 
 
 def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
-    def fail(self):
+    def fail(self, *rows_and_places):
         raise MemoryError
 
     monkeypatch.setattr(FittedProcess, "left_out", fail)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.tables import Table
@@ -18,7 +20,7 @@ LEAST_ROWS = 30
 """Fewest left-out rows that a rule goes by."""
 
 MOST_COPIES = 200
-"""Left-out rows that one new row is compared with at most; more make a quantile little better."""
+"""Left-out rows that one new row is compared with at most; more make a quantile hardly better."""
 
 COPY_BYTES = 32
 """Memory of a cell of such a row, with what is computed from it."""
@@ -65,6 +67,11 @@ class Limits:
         """The places of the rows that were served by the rule "nested"."""
         return np.flatnonzero(self.rules == "nested")
 
+    def hidden(self, table: Table) -> Table:
+        """These rows, each once under each of its masks."""
+        n_rows, k, n_columns = self.masks.shape
+        return table[np.repeat(self.nested, k)].hide(self.masks.reshape(n_rows * k, n_columns))
+
 
 class NotCalibratedError(ValueError):
     """An interval or a set was asked of an estimator that was fitted without."""
@@ -91,7 +98,7 @@ class Calibration(ABC):
 class Conformal(AnswersInParts):
     """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
 
-    _promise: ClassVar[str]
+    _promises: ClassVar[str]
     _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count", "mask"})]}
     conformal: Any
     calibration_: Calibration | None
@@ -107,26 +114,30 @@ class Conformal(AnswersInParts):
         """The gaps of new rows that count."""
         return table.missing
 
-    def _in_blocks(
-        self, table: Table, coverage: float, answer: Callable[[Table, Limits], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The answers to new rows by their limits, and the rules that served them.
+    def _promised(self, X, coverage, return_rule: bool) -> Any:
+        """The promises to new rows, and if asked the rules that served them.
 
         A row may be compared with many left-out rows, each with other cells hidden: blocks of rows bound the memory.
         """
+        coverage = checked_coverage(coverage)
+        check_is_fitted(self, "calibration_")
+        table = self.table_of(X)
         step = max(1, get_config().memory_budget // (COPY_BYTES * table.shape[1] * MOST_COPIES))
-        answers, rules = [], []
-        for begin in range(0, max(len(table), 1), step):
-            part = table[begin : begin + step]
+        promises, rules = [], []
+        for part in (table[some] for some in gen_batches(max(len(table), 1), step)):
             limits = self._limits(part, coverage)
-            answers.append(answer(part, limits))
+            promises.append(self._promise(part, limits))
             rules.append(limits.rules)
-        return np.concatenate(answers), np.concatenate(rules)
+        return (np.concatenate(promises), np.concatenate(rules)) if return_rule else np.concatenate(promises)
+
+    def _promise(self, table: Table, limits: Limits) -> np.ndarray:
+        """The intervals or sets of new rows by their limits."""
+        raise NotImplementedError
 
     def _uncalibrated(self, coverage: float) -> float:
         """The limit without calibration: an error, unless the estimator has a law of its own."""
         raise NotCalibratedError(
-            f"{type(self).__name__} was fitted without {self._promise}: fit it with conformal=True."
+            f"{type(self).__name__} was fitted without {self._promises}: fit it with conformal=True."
         )
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:

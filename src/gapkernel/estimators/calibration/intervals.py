@@ -6,16 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration.base import Conformal, Limits, checked_coverage
+from gapkernel.estimators.calibration.base import Conformal, Limits
 from gapkernel.tables import Table
 
 
 class ConformalIntervals(Conformal):
     """Gives intervals to a regressor with parameter ``conformal``."""
 
-    _promise = "intervals"
+    _promises = "intervals"
     predict: Callable[..., np.ndarray]
 
     def predict_interval(self, X, coverage=0.9, return_rule=False) -> Any:
@@ -65,12 +64,9 @@ class ConformalIntervals(Conformal):
         >>> bool(unknown > 10 * known)
         True
         """
-        coverage = checked_coverage(coverage)
-        check_is_fitted(self, "calibration_")
-        intervals, rules = self._in_blocks(self.table_of(X), coverage, self._intervals)
-        return (intervals, rules) if return_rule else intervals
+        return self._promised(X, coverage, return_rule)
 
-    def _intervals(self, table: Table, limits: Limits) -> np.ndarray:
+    def _promise(self, table: Table, limits: Limits) -> np.ndarray:
         centre, unit = self._centre_and_unit(table)
         half = unit * limits.highest
         intervals = np.stack([centre - half, centre + half], axis=1)
@@ -81,8 +77,7 @@ class ConformalIntervals(Conformal):
     def _nested_intervals(self, table: Table, limits: Limits) -> np.ndarray:
         """The ends beyond which too many left-out rows score lower under the masks that they share with a row."""
         n_rows, k, _ = limits.masks.shape
-        hidden = table[np.repeat(limits.nested, k)].hide(limits.masks.reshape(n_rows * k, -1))
-        centre, unit = (np.asarray(part) for part in self._centre_and_unit(hidden))
+        centre, unit = (np.asarray(part) for part in self._centre_and_unit(limits.hidden(table)))
         half = (unit if unit.ndim == 0 else unit.reshape(n_rows, k)) * limits.scores
         centre = centre.reshape(half.shape)
         low, high = np.sort(centre - half, axis=1), np.sort(centre + half, axis=1)

@@ -12,7 +12,6 @@ from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration.base import Calibration, check_asked, check_enough
-from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
 from gapkernel.estimators.calibration.intervals import ConformalIntervals
 from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.kernels import Kernel
@@ -61,12 +60,11 @@ class MachineIntervals(ConformalIntervals):
             y, missing = training.y, training.table.missing
             if self.conformal == "mask":
                 solutions = solver.without(gram, y, training.weight, training.folds)
-                errors = y - solutions.values(gram, np.arange(len(y))).reshape(y.shape)
-                calibration = MaskCalibration(training.table, missing, np.abs(errors))
+                values = solutions.values(gram, np.arange(len(y))).reshape(y.shape)
                 left_out = LeftOutRows(laws.rows, y, solutions)
             else:
-                errors = y - solver.left_out(gram, y, training.weight, training.folds)
-                calibration = GapCountCalibration(missing.sum(axis=1), np.abs(errors))
+                values = solver.left_out(gram, y, training.weight, training.folds)
+            calibration = MaskCalibration(training.table, missing, np.abs(y - values)).as_asked(self.conformal)
         self.calibration_, self._left_out = calibration, left_out  # now: a fit that fails leaves nothing behind
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:

@@ -76,6 +76,10 @@ class MaskCalibration(Restored, Calibration):
         """The rule "count"."""
         return GapCountCalibration(self.missing.sum(axis=1), self.scores)
 
+    def as_asked(self, conformal) -> Calibration:
+        """This, or the rule "count" in its place, as the parameter ``conformal`` says."""
+        return self if conformal == "mask" else self.by_count
+
     def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores) -> Limits:
         enough = enough_rows(coverage)
         masks, group = np.unique(missing, axis=0, return_inverse=True)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration.base import Conformal, Limits, checked_coverage
+from gapkernel.estimators.calibration.base import Conformal, Limits
 from gapkernel.tables import Table
 
 
 class ConformalSets(Conformal):
     """Gives sets of classes to a classifier with parameter ``conformal``."""
 
-    _promise = "sets"
+    _promises = "sets"
     classes_: np.ndarray
+    predict_proba: Callable[..., np.ndarray]
 
     def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
         """A set of classes for each row that holds the right one with a given probability.
@@ -38,26 +39,18 @@ class ConformalSets(Conformal):
             cells; "nested": those that miss few others, and the new row hidden where they are. "model": the
             probabilities of the estimator itself.
         """
-        coverage = checked_coverage(coverage)
-        check_is_fitted(self, "calibration_")
-        sets, rules = self._in_blocks(self.table_of(X), coverage, self._sets)
-        return (sets, rules) if return_rule else sets
+        return self._promised(X, coverage, return_rule)
 
-    def _sets(self, table: Table, limits: Limits) -> np.ndarray:
-        chances = self._chances(table)
+    def _promise(self, table: Table, limits: Limits) -> np.ndarray:
+        chances = self.predict_proba(table)
         sets = self._class_scores(chances) <= limits.highest[:, None]
         if len(limits.nested):
             n_rows, k, _ = limits.masks.shape
-            hidden = table[np.repeat(limits.nested, k)].hide(limits.masks.reshape(n_rows * k, -1))
-            scores = self._class_scores(self._chances(hidden)).reshape(n_rows, k, -1)
+            scores = self._class_scores(self.predict_proba(limits.hidden(table))).reshape(n_rows, k, -1)
             exceeded = (scores > limits.scores[:, :, None]).sum(axis=1)
             sets[limits.nested] = exceeded < limits.rank
         sets[np.arange(len(sets)), chances.argmax(axis=1)] = True  # an empty set would say nothing
         return sets
-
-    def _chances(self, table: Table) -> np.ndarray:
-        """The probabilities of the classes, (n_rows, n_classes)."""
-        return self.predict_proba(table)  # type: ignore[attr-defined]
 
     def _scores_of(self, chances: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """How unusual the class of each row, given by its place, is by its probabilities."""

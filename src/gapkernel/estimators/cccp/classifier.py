@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.compute.linalg.finite import check_finite
@@ -305,14 +304,11 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
             raise AttributeError("Only completions='density' has a density_.")
         return self.completions_.density_
 
-    def table_of(self, X) -> Table:
-        check_is_fitted(self, "theta_")
-        return read_table(self, X, reset=False, schema=self.schema_)
-
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         if self.completions != "density":
             raise ValueError(f"completions={self.completions!r} has no density_: pass density=.")
-        return self.density_.cell_nodes(self.table_of(X), column, n_nodes)
+        table = self.table_of(X)  # which refuses an estimator that is not fitted
+        return self.density_.cell_nodes(table, column, n_nodes)
 
     def decision_function(self, X) -> np.ndarray:
         """The log-partition functions g_k of each row, which are the scores f_k of a complete one.

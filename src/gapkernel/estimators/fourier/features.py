@@ -123,7 +123,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
         -------
         features : ndarray of shape (n_samples, n_components)
         """
-        table = self._table(X)
+        table = self.table_of(X)
         check_fits((len(table), self.n_components), "The feature matrix")
         out = np.empty((len(table), self.n_components))
 

@@ -121,7 +121,7 @@ class FourierModel(SampledDensity):
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        values = self.features_._dot(self._table(X), self.coef_.T) + self.intercept_
+        values = self.features_._dot(self.table_of(X), self.coef_.T) + self.intercept_
         return check_finite(values, type(self).__name__)
 
 
@@ -129,7 +129,7 @@ def labelled_rows(model: type[FourierModel], features: FourierFeatures, part: Pa
     """The table, the targets and the weights of the rows that count."""
     if not isinstance(part.X, Table):
         part = model._checked(part)
-    table = features._table(part.X)
+    table = features.table_of(part.X)
     if part.weight is None:
         return table, part.y, np.ones(len(table))
     counts = np.flatnonzero(part.weight)

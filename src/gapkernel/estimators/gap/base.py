@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -24,6 +22,7 @@ from gapkernel.compute.runtime.config import config_context, get_config, thread_
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
+from gapkernel.estimators.class_weights import left_in, part_of
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
 from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
 from gapkernel.estimators.gap.inspection import InspectableMembers
@@ -32,7 +31,7 @@ from gapkernel.estimators.gap.member_list import MemberRow, Members
 from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
 from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
 from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
-from gapkernel.estimators.gap.targets import PreparedParts, Targets, left_in
+from gapkernel.estimators.gap.targets import PreparedParts, Targets
 from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
@@ -153,17 +152,19 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
             X, y, sample_weight = parts.take(rows)
         table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
-        table, y, weight = left_in(table, y, read_weight(sample_weight, table))
+        table, y, weight, _ = left_in(table, y, read_weight(sample_weight, table))
         targets = self._targets(y, weight)
-        table, y, weight = left_in(table, *targets(y, weight))
+        table, y, weight, _ = left_in(table, *targets(y, weight))
         unit = 1.0 if weight is None else weight.mean()  # only ratios of weights count
         weight = None if weight is None else weight / unit
         members = self._members_of(len(table) if parts is None else parts.n_rows, parts is not None)
         some: Any = slice(None)
-        if self._samples(len(table), members):
+        in_time = all(member.takes_many_rows for member in members)
+        if len(table) > MOST_ROWS and in_time and isinstance(self.cv, Integral):
             some = drawn_rows(y, MOST_ROWS, seed, 2 if is_classifier(self) else 0)
-        chosen_by = table[some], y[some], None if weight is None else weight[some]
-        with threadpool_limits(1), _quietly():  # members run side by side; the number of threads changes no result
+        chosen_by = table[some], y[some], part_of(weight, some)
+        # members run side by side, so one thread each; what they warn of shows in their scores
+        with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
             preparation, problem = self._problem(*chosen_by, targets, seed, members)
             if parts is not None:
                 prepared = PreparedParts(reader, table.schema, preparation, targets, unit)
@@ -179,10 +180,9 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         score = self._score(combined, problem)
         calibration: Calibration | None = None
         if self.conformal:
-            by_mask = self.conformal == "mask"
-            scores = self._row_scores(combined, problem.y, by_mask)
-            masks = MaskCalibration(chosen_by[0], preparation.masks(chosen_by[0]), scores)
-            calibration = masks if by_mask else masks.by_count
+            scores = self._row_scores(combined, problem.y, by_mask=self.conformal == "mask")
+            masks = preparation.masks(chosen_by[0])
+            calibration = MaskCalibration(chosen_by[0], masks, scores).as_asked(self.conformal)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
         self._left_out = left_out
@@ -191,17 +191,11 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         copy_columns(reader, self)
         return self._keep(targets)
 
-    def _samples(self, n_rows: int, members: list[Member]) -> bool:
-        """Whether members are chosen by a sample of the rows."""
-        in_time = all(member.takes_many_rows for member in members)
-        return n_rows > MOST_ROWS and in_time and isinstance(self.cv, Integral)
-
     def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""
         if isinstance(self.members, str):
             kernels = MEMBERS.values() if n_rows <= self.n_exact and not in_parts else LARGE
-            trees = () if in_parts else self._trees.items()
-            return [*kernels, *(EstimatorMember(name, estimator) for name, estimator in trees)]
+            return [*kernels] if in_parts else [*kernels, *self._trees.values()]
         if not self.members:
             raise ValueError("members is empty: name at least one, or use members='auto'.")
         members = [self._member(given) for given in self.members]
@@ -215,8 +209,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return members
 
     def _member(self, given) -> Member:
-        known = MEMBERS | {member.name: member for member in LARGE}
-        known |= {name: EstimatorMember(name, trees) for name, trees in self._trees.items()}
+        known = MEMBERS | {member.name: member for member in LARGE} | self._trees
         if isinstance(given, str):
             if given not in known:
                 names = ", ".join(map(repr, known))
@@ -257,8 +250,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             kind: type = KFold
             if is_classifier(self) and np.bincount(y).max() > 1:  # no more folds than the largest class has rows
                 kind, number = StratifiedKFold, min(number, int(np.bincount(y).max()))
-            with warnings.catch_warnings():  # of a class with fewer rows than folds
-                warnings.simplefilter("ignore", UserWarning)
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a class with few rows
                 return list(kind(number, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
         splits = read_splits(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y), len(y))
         check_partition(splits, len(y), type(self).__name__)
@@ -300,17 +292,18 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return self._row_scores(answers, self._left_out.y[places], by_mask=True)
 
     @property
-    def _trees(self) -> dict[str, Any]:
+    def _trees(self) -> dict[str, Member]:
         """Trees to try beside the kernels, by name."""
         from sklearn import ensemble  # slow to import
 
         kind = "Classifier" if is_classifier(self) else "Regressor"
         boosting = getattr(ensemble, f"HistGradientBoosting{kind}")
-        return {
+        trees = {
             "trees": boosting(random_state=0),
             "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
             "forest": getattr(ensemble, f"RandomForest{kind}")(300, min_samples_leaf=2, random_state=0),
         }
+        return {name: EstimatorMember(name, estimator) for name, estimator in trees.items()}
 
     @property
     def _reading(self) -> dict[str, Any]:
@@ -333,10 +326,10 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """The score of out-of-fold answers; the higher the better."""
         if problem.n_classes and self.scoring == "log_loss":
             return -log_loss(answers, problem.y, problem.weight)
-        told = problem.told(answers)
-        scorer = check_scoring(told, self.scoring)
+        model = problem.answering(answers)
+        scorer = check_scoring(model, self.scoring)
         weights = weights_for(scorer, problem.weight)
-        return float(scorer(told, problem.table.values, problem.truth, **weights))
+        return float(scorer(model, problem.table.values, problem.truth, **weights))
 
     @abstractmethod
     def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
@@ -375,11 +368,3 @@ def _listed(tried: list[Outcome], weights: np.ndarray) -> Members:
         for outcome, share in zip(tried, weights, strict=True)
     ]
     return Members(sorted(rows, key=lambda row: -row.score))
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Without the warnings of members on the way: what they are worth shows in their scores."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

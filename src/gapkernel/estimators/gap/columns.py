@@ -138,15 +138,13 @@ def code_columns(table: Table) -> np.ndarray:
 def preparation(table: Table, codes: np.ndarray) -> Preparation:
     """Decide about each column; ``codes`` marks the numbers that are codes of a category."""
     schema = table.schema
-    names = schema.names or tuple(str(k) for k in range(len(schema.levels)))
-    columns, values, levels = [], [], []
-    for k, name in enumerate(names):
+    names = map(str, schema.names or range(len(schema.levels)))
+    decisions = []
+    for k, known in enumerate(schema.levels):
         seen = table.values[~np.isnan(table.values[:, k]), k]
-        found = _decided(seen, schema.levels[k], bool(schema.ordered[k]), bool(codes[k]), len(seen) < len(table))
-        columns.append(Column(str(name), *found[:2]))
-        values.append(found[2])
-        levels.append(found[3])
-    used = np.array([k for k, column in enumerate(columns) if column.kind != "left out"], dtype=np.int64)
+        decisions.append(_decided(seen, known, bool(schema.ordered[k]), bool(codes[k]), len(seen) < len(table)))
+    kinds, reasons, values, levels = zip(*decisions, strict=True)
+    used = np.array([k for k, kind in enumerate(kinds) if kind != "left out"], dtype=np.int64)
     if not len(used):
         raise ValueError("No column of X can be learned from: each is empty, constant or an identifier.")
     standard = standard_of(table.values[:, used])
@@ -157,7 +155,7 @@ def preparation(table: Table, codes: np.ndarray) -> Preparation:
         ordered=tuple(bool(schema.ordered[k]) and values[k] is not None for k in used),
     )
     return Preparation(
-        tuple(columns),
+        tuple(map(Column, names, kinds, reasons)),
         used,
         tuple(values[k] for k in used),
         np.where(number, standard.location, 0.0),

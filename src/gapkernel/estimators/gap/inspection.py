@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,7 +9,6 @@ from gapkernel.estimators.gap.columns import Preparation
 from gapkernel.estimators.gap.problem import FittedMember
 from gapkernel.estimators.gap.views import AsItIs
 from gapkernel.estimators.inspectable import Inspectable
-from gapkernel.tables import Table, read_table
 
 
 class InspectableMembers(Inspectable):
@@ -20,7 +17,6 @@ class InspectableMembers(Inspectable):
     fitted_: list[FittedMember]
     weights_: np.ndarray
     preparation_: Preparation
-    schema_: Any
 
     @property
     def gaussian_share(self) -> float:
@@ -34,7 +30,8 @@ class InspectableMembers(Inspectable):
         The law is that of the member with the largest weight among those that see the table as it is, and Gaussian
         laws first.
         """
-        table = self.preparation_(self.table_of(X))
+        table = self.table_of(X)  # which refuses an estimator that is not fitted
+        table = self.preparation_(table)
         place = np.flatnonzero(self.preparation_.used == column)
         if not len(place):
             return np.zeros(1), np.ones(1)  # nothing is learned from the column, whatever it holds
@@ -48,7 +45,3 @@ class InspectableMembers(Inspectable):
         *_, estimator = max(able, key=lambda entry: entry[:2])
         values, weights = estimator.cell_nodes(table, int(place[0]), n_nodes)
         return self.preparation_.in_units(int(place[0]), values), weights
-
-    def table_of(self, X) -> Table:
-        check_is_fitted(self, "fitted_")
-        return read_table(self, X, reset=False, schema=self.schema_)

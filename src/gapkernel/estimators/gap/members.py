@@ -12,7 +12,7 @@ from sklearn.model_selection import ParameterGrid
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
-from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, all_scores, weighted
+from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted, raw_answers
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.search import Search
 from gapkernel.estimators.svm import SVC
@@ -99,11 +99,9 @@ def _best(
     """The candidate with the highest score, and its out-of-fold answers."""
 
     def judge(model, X, y, weight):
-        return all_scores(model, getattr(model, method)(X), problem.n_classes)
+        return raw_answers(model, method, X, problem.n_classes)
 
-    by_split = search.results(candidates, judge)
-    order = np.argsort(np.concatenate([test for _, test in search.splits]))
-    answers = [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
+    answers = search.out_of_fold(candidates, judge)
     place = int(np.argmax([score(raw, method, problem) for raw in answers]))
     return candidates[place], answers[place]
 
@@ -131,23 +129,13 @@ class FourierMember(Member):
         kind = FourierClassifier(loss="log_loss") if problem.n_classes else FourierRegressor()
         method = "predict_proba" if problem.n_classes else "predict"
         kind.set_params(kernel=self.kernel, n_components=N_FEATURES, random_state=problem.seed)
-
-        def answers(estimator, table, y, weight, new):
-            model = clone(estimator).fit(table, y, **weighted(estimator, weight))
-            raw = getattr(model, method)(new)
-            return all_classes(model, raw, problem.n_classes) if problem.n_classes else raw
-
         sample = problem.sample(SEARCH_ROWS)
         widths = [{"gamma": width / problem.table.shape[1]} for width in WIDTHS[1:]]
         tried = [clone(kind).set_params(**one, n_components=N_FEATURES // 4) for one in widths]
-        scores = [score(sample.out_of_fold(sample.table, partial(answers, one)), method, sample) for one in tried]
+        scores = [score(sample.out_of_fold(one, method), method, sample) for one in tried]
         best = widths[int(np.argmax(scores))]
         estimator = clone(kind).set_params(**best)
-        raw = problem.out_of_fold(problem.table, partial(answers, estimator))
-
-        def fit(split=None):
-            return clone(estimator).fit(*(problem.all_rows if split is None else problem.part(problem.table, split)))
-
+        raw, fit = problem.out_of_fold(estimator, method), partial(problem.fitted, estimator)
         return Tried(self.name, {**best, "kernel": self.kernel}, raw, "plain", method, fit)
 
 
@@ -168,27 +156,12 @@ class EstimatorMember(Member):
     def tried(self, problem: Problem, score: Score) -> Tried:
         seeded = clone(self.estimator)
         unset = {name: problem.seed for name, value in seeded.get_params().items() if _is_seed(name) and value is None}
-        seeded.set_params(**unset)
-
-        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None) -> OnCodes:
-            return OnCodes(seeded, problem.labels).fit(table, y, weight)
-
-        def answers(table, y, weight, new):
-            model = fitted(table, y, weight)
-            raw = getattr(model, method)(new)
-            if method == "predict_proba":
-                return all_classes(model, raw, problem.n_classes)
-            return all_scores(model, raw, problem.n_classes)
-
+        estimator = OnCodes(seeded.set_params(**unset), problem.labels)
         method = "predict" if not problem.n_classes else "predict_proba"
         if problem.n_classes and not hasattr(self.estimator, "predict_proba"):
             method = "decision_function"
-        raw = problem.out_of_fold(problem.table, answers)
-
-        def fit(split=None):
-            return fitted(*(problem.all_rows if split is None else problem.part(problem.table, split)))
-
-        return Tried(self.name, {}, raw, "plain", method, fit)
+        raw = problem.out_of_fold(estimator, method)
+        return Tried(self.name, {}, raw, "plain", method, partial(problem.fitted, estimator))
 
 
 class OnCodes(Restored, BaseEstimator):
@@ -207,13 +180,11 @@ class OnCodes(Restored, BaseEstimator):
         self.estimator = estimator
         self.labels = labels
 
-    def fit(self, table: Table, y, weight=None) -> OnCodes:
+    def fit(self, table: Table, y, sample_weight=None) -> OnCodes:
         """Fit a clone of the estimator."""
-        codes = table.one_hot()
-        self.empty_ = np.isnan(codes).all(axis=0)
-        self.model_ = clone(self.estimator)
+        self.empty_ = np.isnan(table.one_hot()).all(axis=0)
         targets = y if self.labels is None else self.labels[y]
-        self.model_.fit(np.where(self.empty_, 0.0, codes), targets, **weighted(self.model_, weight))
+        self.model_ = fitted(self.estimator, self._cells(table), targets, sample_weight)
         return self
 
     @property

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.views import View
 from gapkernel.estimators.inspectable import Inspectable
@@ -59,18 +60,13 @@ class Problem:
     everything: tuple[Any, Any, Any] | None = None
 
     @property
-    def all_rows(self) -> tuple[Any, Any, Any]:
-        """Table, targets and weights that the members which are used learn from."""
-        return self.everything or (self.table, self.y, self.weight)
-
-    @property
     def truth(self) -> np.ndarray:
         """The targets as the user gave them."""
         return self.units[0] + self.units[1] * self.y if self.labels is None else self.labels[self.y]
 
-    def told(self, answers: np.ndarray) -> Told:
+    def answering(self, answers: np.ndarray) -> Answering:
         """An estimator that gives these answers, in the user's units."""
-        return Told(self.units[0] + self.units[1] * answers if self.labels is None else answers, self.labels)
+        return Answering(self.units[0] + self.units[1] * answers if self.labels is None else answers, self.labels)
 
     def seen(self, view: str) -> Table:
         """The table in a view."""
@@ -87,23 +83,29 @@ class Problem:
             return self
         folds = np.arange(len(rows)) % len(self.splits)
         splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(len(self.splits))]
-        weight = None if self.weight is None else self.weight[rows]
-        return replace(self, table=self.table[rows], y=self.y[rows], weight=weight, splits=splits, found={})
+        some = {"table": self.table[rows], "y": self.y[rows], "weight": part_of(self.weight, rows)}
+        return replace(self, **some, splits=splits, found={})
 
     def part(self, table: Table, split: int | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
         """The rows of a view's table that a split learns from, with their targets and weights; None is all of them."""
         if split is None:
             return table, self.y, self.weight
         train = self.splits[split][0]
-        weight = None if self.weight is None else self.weight[train]
-        return table.as_learned_from(train)[train], self.y[train], weight
+        return table.as_learned_from(train)[train], self.y[train], part_of(self.weight, train)
 
-    def out_of_fold(self, table: Table, answers: Callable[[Table, np.ndarray, np.ndarray | None, Table], np.ndarray]):
-        """The answers to each row by a model of the other folds: ``answers(table, y, weight, new)``."""
+    def fitted(self, estimator, view: str = "plain", split: int | None = None):
+        """A clone of an estimator that has learned from all rows, or from those of a split."""
+        everything = self.everything if split is None else None  # only members that see the plain table learn from it
+        return fitted(estimator, *(everything or self.part(self.seen(view), split)))
+
+    def out_of_fold(self, estimator, method: str, view: str = "plain") -> np.ndarray:
+        """The answers to each row by a clone of an estimator that has learned from the other folds."""
+        table = self.seen(view)
 
         def of_split(split):
             learned = self.part(table, split)
-            return answers(*learned, table[self.splits[split][1]].recoded(learned[0].schema))
+            new = table[self.splits[split][1]].recoded(learned[0].schema)
+            return raw_answers(fitted(estimator, *learned), method, new, self.n_classes)
 
         found = run_tasks(of_split, range(len(self.splits)))
         out = np.empty((len(self.y), *found[0].shape[1:]))
@@ -126,8 +128,8 @@ def drawn_rows(y: np.ndarray, most: int, seed: int, of_each: int) -> np.ndarray:
     return np.sort(order[:most])
 
 
-class Told(BaseEstimator):
-    """An estimator that knows its answers, for scorers.
+class Answering(BaseEstimator):
+    """An estimator that was given its answers, for scorers.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ class Told(BaseEstimator):
         tags.estimator_type = "regressor" if self.classes is None else "classifier"
         return tags
 
-    def fit(self, X, y) -> Told:
+    def fit(self, X, y) -> Answering:
         """Do nothing."""
         return self
 
@@ -218,11 +220,8 @@ class FittedMember(Restored):
         """Probabilities (n, n_classes), or values (n,)."""
         if not self.has_gaussian_laws:
             table = replace(table, tilt=None)
-        raw = getattr(self.estimator, self.method)(self.view(table).recoded(self.schema))
-        if self.to_probabilities is None:
-            return raw
-        all_of = all_classes if self.method == "predict_proba" else all_scores
-        return self.to_probabilities(as_scores(all_of(self.estimator, raw, self.n_classes), self.method))
+        raw = raw_answers(self.estimator, self.method, self.view(table).recoded(self.schema), self.n_classes)
+        return raw if self.to_probabilities is None else self.to_probabilities(as_scores(raw, self.method))
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,25 +277,22 @@ def as_scores(raw: np.ndarray, method: str) -> np.ndarray:
     return raw.reshape(len(raw), -1)
 
 
-def all_classes(model, probabilities: np.ndarray, n_classes: int) -> np.ndarray:
-    """Probabilities with a column for each class, 0 for those that the model has not seen."""
-    if probabilities.shape[1] == n_classes:
-        return probabilities
-    out = np.zeros((len(probabilities), n_classes))
-    out[:, model.classes_] = probabilities
-    return out
+def raw_answers(model, method: str, rows, n_classes: int) -> np.ndarray:
+    """What a model answers to rows, with a column for each class, also for those that it has not seen.
 
-
-def all_scores(model, scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Decision values with a column for each class of more than two; a class that the model has not seen is last."""
-    if n_classes <= 2 or scores.shape[1:] == (n_classes,):
-        return scores
-    seen = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-    out = np.repeat(seen.min(axis=1, keepdims=True) - 1.0, n_classes, axis=1)
+    Their probability is 0, and their decision value the last; two classes may have one decision value.
+    """
+    raw = getattr(model, method)(rows)
+    if raw.shape[1:] == (n_classes,) or (n_classes <= 2 and method != "predict_proba"):
+        return raw
+    seen = np.column_stack([-raw, raw]) if raw.ndim == 1 else raw
+    unseen = np.zeros((len(raw), 1)) if method == "predict_proba" else seen.min(axis=1, keepdims=True) - 1.0
+    out = np.repeat(unseen, n_classes, axis=1)
     out[:, model.classes_] = seen
     return out
 
 
-def weighted(estimator, weight: np.ndarray | None) -> dict[str, Any]:
-    """Weights for an estimator that takes them."""
-    return {} if weight is None or not has_fit_parameter(estimator, "sample_weight") else {"sample_weight": weight}
+def fitted(estimator, table, y, weight: np.ndarray | None):
+    """A clone of an estimator, fitted with the weights if it takes them."""
+    takes = weight is not None and has_fit_parameter(estimator, "sample_weight")
+    return clone(estimator).fit(table, y, **({"sample_weight": weight} if takes else {}))

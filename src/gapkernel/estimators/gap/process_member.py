@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.gap.members import GAP_WIDTHS
-from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, all_classes, weighted
+from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.kernels import Missingness
 from gapkernel.tables import Table
@@ -56,21 +58,11 @@ class ProcessMember(Member):
             estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
         if len(table) > searched_rows(problem):
             estimator = _settled(estimator, _sampled(problem, table, estimator))
-
-        def fitted(table: Table, y: np.ndarray, weight: np.ndarray | None):
-            return clone(estimator).fit(table, y, **weighted(estimator, weight))
-
-        def answers(table, y, weight, new):
-            model = fitted(table, y, weight)
-            if problem.n_classes:
-                return all_classes(model, model.predict_proba(new), problem.n_classes)
-            return model.predict(new)
-
-        raw = problem.out_of_fold(table, answers)
         scales = "shrunk" if self.shrunk else "common"
         settings = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
         method = "predict_proba" if problem.n_classes else "predict"
-        return Tried(self.name, settings, raw, view, method, lambda split=None: fitted(*problem.part(table, split)))
+        raw = problem.out_of_fold(estimator, method, view)
+        return Tried(self.name, settings, raw, view, method, partial(problem.fitted, estimator, view))
 
 
 def process_choice(problem: Problem) -> tuple[str, Any]:
@@ -112,9 +104,7 @@ def _tried_process(problem: Problem, view: str, estimator, handicap: float = 0.0
     """
     y = problem.y == np.bincount(problem.y).argmax() if problem.n_classes > 2 else problem.y
     model = _sampled(replace(problem, y=y), problem.seen(view), estimator)
-    start = {"constant_value": _middle(model.constant_value_), "length_scale": _middle(model.length_scale_)}
-    if not problem.n_classes:
-        start["noise_level"] = model.noise_level_
+    start = _found(model, length_scale=_middle(model.length_scale_))
     return model.log_marginal_likelihood_value_ - handicap, view, clone(estimator).set_params(**start)
 
 
@@ -127,18 +117,19 @@ def searched_rows(problem: Problem) -> int:
 def _sampled(problem: Problem, table: Table, estimator):
     """The estimator fitted to as many rows as the search for hyperparameters takes, drawn once."""
     rows = problem.some_rows(searched_rows(problem))
-    weight = None if problem.weight is None else problem.weight[rows]
-    return clone(estimator).fit(table[rows], problem.y[rows], **weighted(estimator, weight))
+    return fitted(estimator, table[rows], problem.y[rows], part_of(problem.weight, rows))
 
 
 def _settled(estimator, model):
     """The estimator with the hyperparameters of a fitted one, which are not searched for again."""
-    found = {"constant_value": _middle(model.constant_value_), "length_scale": model.length_scale_}
-    if is_classifier(estimator):
-        found["length_scale"] = _middle(model.length_scale_, axis=0)  # over the processes of several classes
-    else:
-        found["noise_level"] = model.noise_level_
-    return clone(estimator).set_params(**found, gamma="scale", optimizer=None)
+    scale = _middle(model.length_scale_, axis=0) if is_classifier(model) else model.length_scale_
+    return clone(estimator).set_params(**_found(model, length_scale=scale), gamma="scale", optimizer=None)
+
+
+def _found(model, length_scale) -> dict[str, Any]:
+    """The hyperparameters of a fitted process, with these length scales."""
+    found = {"constant_value": _middle(model.constant_value_), "length_scale": length_scale}
+    return found if is_classifier(model) else found | {"noise_level": model.noise_level_}
 
 
 def _middle(values, axis=None):

@@ -13,7 +13,8 @@ from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
-from gapkernel.estimators.gap.targets import Targets, targets_of_numbers
+from gapkernel.estimators.gap.targets import Targets
+from gapkernel.estimators.process.training import location_and_unit
 from gapkernel.tables import Table
 
 
@@ -105,7 +106,7 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         return {"y_numeric": True}
 
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
-        return targets_of_numbers(y, weight)
+        return Targets(units=location_and_unit(y, weight))
 
     def _keep(self, targets: Targets) -> Self:
         self._units = targets.units

@@ -8,7 +8,7 @@ import numpy as np
 
 from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.gap.columns import Preparation
-from gapkernel.tables import Schema, Table, read_table, read_target, read_weight
+from gapkernel.tables import Schema, read_table, read_target, read_weight
 from gapkernel.tables.table_in_parts import Part
 
 
@@ -55,13 +55,6 @@ def targets_of_classes(labels: np.ndarray, y: np.ndarray, class_weight) -> Targe
     return Targets(labels, class_weight=dict(zip(labels.tolist(), by_row[first].tolist(), strict=True)))
 
 
-def targets_of_numbers(y: np.ndarray, weight: np.ndarray | None) -> Targets:
-    """Those of numbers; a constant target has unit 1."""
-    centre = float(np.average(y, weights=weight))
-    unit = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
-    return Targets(units=(centre, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0))
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedParts:
     """From a part of a table as it comes to the part that members learn from.
@@ -90,13 +83,3 @@ class PreparedParts:
         y = read_target(part.y, y_numeric=self.targets.labels is None)
         y, weight = self.targets(y, read_weight(part.weight, table))
         return Part(self.preparation(table), y, None if weight is None else weight / self.unit)
-
-
-def left_in(table: Table, y: np.ndarray, weight: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray | None]:
-    """The rows of positive weight."""
-    if weight is None:
-        return table, y, None
-    kept = np.flatnonzero(weight)
-    if not len(kept):
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
-    return table[kept], y[kept], weight[kept]

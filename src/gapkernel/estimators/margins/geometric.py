@@ -18,7 +18,7 @@ from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.restored import Restored
-from gapkernel.estimators.class_weights import class_weighted
+from gapkernel.estimators.class_weights import class_weighted, part_of
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import POSITIVE, scale_gamma
@@ -213,7 +213,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         weight = read_weight(sample_weight, table)
         used = ~table.missing.all(axis=1) & (True if weight is None else weight > 0)
         classes, codes = read_classes(y[used], among=" among the rows with a value")
-        weight = class_weighted(self.class_weight, y[used], None if weight is None else weight[used])
+        weight = class_weighted(self.class_weight, y[used], part_of(weight, used))
         targets = [codes == k for k in ([1] if len(classes) == 2 else range(len(classes)))]
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)

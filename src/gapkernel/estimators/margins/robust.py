@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.margins.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.kernels import Kernel
@@ -29,7 +28,7 @@ MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RobustTraining(Training):
-    """What `RobustSVC` learns from: also the room for each row."""
+    """What `RobustSVC` learns from, with the room for each row."""
 
     tau: np.ndarray
 
@@ -210,8 +209,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
             root = _root(kernel)
             matrix = root * primal_features(rows, expected=self.mean == "expected")
             cones = cones_on_columns(rows, self.covariance, root * training.tau, matrix.shape[1])
-        labels = np.take(training.classes, training.y)  # type: ignore[arg-type]
-        costs = class_weighted(self.class_weight, labels, training.weight)
+        costs = training.class_weighted(self.class_weight)
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
         self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
         return self._keep(training, laws._replace(rows=self._points(rows)), solution)

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gapkernel.compute.runtime.progress import tracked
+from gapkernel.estimators.class_weights import left_in
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
@@ -37,7 +38,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
     verbose: bool | int = False
     random_state: Any = None
 
-    _y_options: ClassVar[dict] = {}
     _held: ClassVar[dict] = {
         "estimators_": [BaseEstimator],
         "imputations_": Imputations,
@@ -70,8 +70,9 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         self : object
         """
         self._validate_params()
-        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, **self._y_options)
-        weight, classes = read_weight(sample_weight, table), self._classes_in(y)
+        options = {"categorical_features": self.categorical_features, "y_numeric": not is_classifier(self)}
+        table, y = read_labelled(self, X, y, **options)
+        weight, classes = read_weight(sample_weight, table), read_classes(y)[0] if is_classifier(self) else None
         imputer = ChainedEquations() if self.imputer is None else self.imputer
         imputations = Imputations(imputer, self.n_imputations, self.random_state)
         completed = table.with_indicator(imputations.fit_complete(X, table, y), self.indicator)
@@ -79,9 +80,8 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
             completed = completed[:1]  # a table without gaps has one completion
         estimator, inputs, mean_gram = self.estimator, list(completed), None
         if self.pooling == "kernel":
-            counted = slice(None) if weight is None else np.flatnonzero(weight)
             # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
-            y, weight = y[counted], None if weight is None else weight[counted]
+            _, y, weight, counted = left_in(table, y, weight)
             mean_gram = MeanGram.of(self.estimator, completed[:, counted])
             estimator, inputs = mean_gram.estimator, [mean_gram.gram()]
         elif self.pooling == "stack":
@@ -116,10 +116,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
     def _varying(self, X) -> np.ndarray:
         """The answers over the imputations."""
         return self._answers(X, "predict")
-
-    def _classes_in(self, y) -> np.ndarray | None:
-        """The classes, if there are classes."""
-        return None
 
     def _stacked_weight(self, sample_weight, copies: int, n: int):
         """Each copy of a row counts 1/m, so that a row counts once whatever the number of imputations."""
@@ -226,9 +222,6 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         known = {len(getattr(one, "classes_", self.classes_)) for one in self.__dict__.get("estimators_", ())}
         if known - {len(self.__dict__.get("classes_", ()))}:
             raise ValueError("The estimators do not go with the classes.")
-
-    def _classes_in(self, y):
-        return read_classes(y)[0]
 
     def predict(self, X) -> np.ndarray:
         """The class of each row.
@@ -358,7 +351,6 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     array([1.5])
     """
 
-    _y_options: ClassVar[dict] = {"y_numeric": True}
     _parameter_constraints: ClassVar[dict] = {"pooling": [StrOptions({"stack", "average", "kernel"})]}
 
     def predict(self, X) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -78,8 +78,8 @@ class GaussianProcess(KernelMachine):
         super()._check_held()
         check_asked(self.__dict__.get("calibration_"), len(self.__dict__.get("rows_", ())))
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if not isinstance(self.length_scale, str | None) and self.gamma != "scale":  # a word starts from gamma
             raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
 
@@ -119,7 +119,7 @@ class GaussianProcess(KernelMachine):
                 scale_bounds = np.min(scale_bounds, axis=0)[0], np.max(scale_bounds, axis=0)[1]
         bounds = self.constant_value_bounds, scale_bounds, self.noise_level_bounds
         start = hyperparameters(self.constant_value, length_scales(given, scale, n_columns), self.noise_level, bounds)
-        return start.shrunk() if isinstance(given, str) and given == "shrunk" else start
+        return replace(start, shrinks=isinstance(given, str) and given == "shrunk")
 
     def _fitted_process(self, evidence: Evidence, scale: float, n_columns: int, random) -> FittedProcess:
         """The process at the hyperparameters of the highest likelihood that was found."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -16,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws, Training
 from gapkernel.estimators.calibration import Calibration, ConformalSets, MaskCalibration, check_enough
-from gapkernel.estimators.class_weights import class_weighted
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
+from gapkernel.rows import Rows
 from gapkernel.solvers.base import Solver
 from gapkernel.solvers.laplace import Laplace
 from gapkernel.tables import Table
@@ -205,8 +206,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         mean, variance : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
         rows = self._laws(X)
-        variance = np.column_stack([p.variance(rows) for p in self.processes_])
-        return self.latent_mean(X), variance[:, 0] if variance.shape[1] == 1 else variance
+        return self._by_process(FittedProcess.mean, rows), self._by_process(FittedProcess.variance, rows)
 
     def latent_mean(self, X) -> np.ndarray:
         """Mean of the latent value of each row alone, which is much cheaper for rows with gaps.
@@ -219,9 +219,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         -------
         mean : ndarray of shape (n_samples,) or, with more than two classes, (n_samples, n_classes)
         """
-        rows = self._laws(X)
-        mean = np.column_stack([p.mean(rows) for p in self.processes_])
-        return mean[:, 0] if mean.shape[1] == 1 else mean
+        return self._by_process(FittedProcess.mean, self._laws(X))
 
     def leave_one_out(self) -> np.ndarray:
         """The probabilities of each training row from all others, at the fitted hyperparameters and density.
@@ -268,7 +266,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
     def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
         rows, scaling, scale, gap_columns = self._process_rows(laws, slice(None))
-        weight, random = self._row_weights(training), check_random_state(self.random_state)
+        random = check_random_state(self.random_state)
+        weight = training.weight if self.class_weight is None else training.class_weighted(self.class_weight)
         n_classes, n_columns = len(np.unique(training.y)), training.table.shape[1]
         processes = []
         for code in range(n_classes) if n_classes > 2 else [1]:
@@ -285,8 +284,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         if self.conformal:
             check_enough(len(training.y))
             scores = self._scores_of(self._left_out_chances(processes), training.y)
-            by_mask = MaskCalibration(training.table, training.table.missing, scores)
-            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
+            table = training.table
+            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
         weights = [process.parameters.constant * process.posterior.weights for process in processes]
         offsets = [process.evidence.prior_mean for process in processes]
         solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.array(offsets))
@@ -299,6 +298,11 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
         return self
 
+    def _by_process(self, moment: Callable[[FittedProcess, Rows], np.ndarray], rows: Rows) -> np.ndarray:
+        """A moment of each row, with a column for each of several processes."""
+        values = np.column_stack([moment(process, rows) for process in self.processes_])
+        return values[:, 0] if values.shape[1] == 1 else values
+
     def _left_out_chances(self, processes: list[FittedProcess], *rows_and_places) -> np.ndarray:
         """Probabilities of rows from all training rows but the one at each place, as in `FittedProcess.left_out`."""
         means, variances = zip(*(process.left_out(*rows_and_places) for process in processes), strict=True)
@@ -309,13 +313,6 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
 
     def _uncalibrated(self, coverage: float) -> float:
         return coverage
-
-    def _row_weights(self, training: Training) -> np.ndarray | None:
-        """Sample weights times the weights of the classes; None if all are 1."""
-        if self.class_weight is None:
-            return training.weight
-        labels = np.take(training.classes, training.y)  # type: ignore[arg-type]
-        return class_weighted(self.class_weight, labels, training.weight)
 
     def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Probabilities of all classes from the latent means and variances, a column for each process."""

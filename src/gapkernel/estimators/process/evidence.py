@@ -272,7 +272,7 @@ class FittedProcess(Restored):
 
     def _blocks(self, n_rows: int) -> list[slice]:
         """Rows whose kernel values with the training rows fit in memory."""
-        step = max(1, get_config().memory_budget // (8 * 4 * max(1, len(self.evidence.rows))))
+        step = max(1, get_config().memory_budget // (8 * 4 * len(self.evidence.rows)))
         return [slice(k, k + step) for k in range(0, n_rows, step)]
 
     def exact_spread(self, rows: Rows, vectors: Vectors | None = None) -> np.ndarray:

@@ -71,10 +71,6 @@ class Hyperparameters(Restored):
         logarithms[self.free] = theta
         return replace(self, logarithms=logarithms)
 
-    def shrunk(self) -> Hyperparameters:
-        """The same with a prior that draws the length scales to a common one."""
-        return replace(self, shrinks=True)
-
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
         constant, scale, noise = common.logarithms

@@ -19,6 +19,7 @@ from gapkernel.estimators.calibration import (
     GapCountCalibration,
     MaskCalibration,
 )
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.process.base import GaussianProcess, with_gaps
 from gapkernel.estimators.process.evidence import FittedProcess, NumberEvidence
 from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
@@ -279,8 +280,8 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     ) -> GaussianProcessRegressor:
         labelled = np.flatnonzero(~np.isnan(training.y))
         rows, scaling, scale, gap_columns = self._process_rows(laws, labelled)
-        weight = None if training.weight is None else training.weight[labelled]
-        centre, unit = location_and_unit(training.y[labelled], weight, self.normalize_y)
+        weight = part_of(training.weight, labelled)
+        centre, unit = location_and_unit(training.y[labelled], weight) if self.normalize_y else (0.0, 1.0)
         targets = (training.y[labelled] - centre) / unit
         evidence = NumberEvidence(rows, targets, **scaling, alpha=training.alpha[labelled], weight=weight)
         try:
@@ -299,8 +300,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
             calibration = GapCountCalibration(missing.sum(axis=1), scores)
         elif self.conformal:
             table, scores = training.table[labelled], _left_out_scores(process)
-            by_mask = MaskCalibration(table, table.missing, scores)
-            calibration = by_mask if self.conformal == "mask" else by_mask.by_count
+            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
 
         parameters, scales = process.parameters, process.parameters.length_scale
         weights = unit * parameters.constant * process.posterior.weights
@@ -326,7 +326,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
 
 def _left_out_scores(process: FittedProcess, rows: Rows | None = None, places: Any = slice(None)) -> np.ndarray:
     """The scores of training rows by all others, each with the noise of its own weight."""
-    mean, variance = process.left_out() if rows is None else process.left_out(rows, places)
+    mean, variance = process.left_out(rows, places)
     targets, shares = process.evidence.targets, process.evidence.noise_shares
     own = process.parameters.noise * (np.broadcast_to(shares, targets.shape)[places] - 1.0)
     return _scores(targets[places], mean, np.maximum(variance + own, 0.0))

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from gapkernel.estimators.base import Training
+from gapkernel.estimators.class_weights import part_of
 from gapkernel.tables import Table, missing_in, read_labelled
 
 HELD_OUT = 0.25
@@ -59,7 +60,7 @@ def process_training(table: Table, y: np.ndarray, weight, alpha, split: bool, ra
     return ProcessTraining(
         table=table[seen],
         y=y[seen],
-        weight=None if weight is None else weight[seen],
+        weight=part_of(weight, seen),
         kept=seen,
         alpha=alpha[seen],
         held_out=table[held_out],
@@ -98,10 +99,8 @@ def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
     return np.broadcast_to(values.astype(np.float64), (n_rows,))
 
 
-def location_and_unit(y: np.ndarray, weight: np.ndarray | None, normalize: bool) -> tuple[float, float]:
-    """Mean and deviation of the targets, or 0 and 1; a constant target has unit 1."""
-    if not normalize:
-        return 0.0, 1.0
+def location_and_unit(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """Mean and deviation of the targets; a constant target has unit 1."""
     mean = float(np.average(y, weights=weight))
     unit = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
     return mean, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0

@@ -20,14 +20,20 @@ LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SupportVectorMachine(KernelMachine):
-    """A kernel machine on libsvm, which checks its own parameters."""
+class LibsvmParameters:
+    """The parameters that go to libsvm, which checks them."""
 
     shrinking: bool = True
     tol: float = 1e-3
     cache_size: float = 200
-    verbose: bool = False
     max_iter: int = libsvm.MOST_ITERATIONS
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportVectorMachine(LibsvmParameters, KernelMachine):
+    """A kernel machine on libsvm."""
+
+    verbose: bool = False
 
     _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
 
@@ -224,8 +230,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         """Whether the decision values of a row are their exact averages over its law: votes among classes are not."""
         return super().averages_gaps and (len(self.classes_) == 2 or self.decision_function_shape == "ovo")
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 

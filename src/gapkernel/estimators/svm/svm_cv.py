@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
-from gapkernel.estimators.svm.svm import SVC, SVR
-from gapkernel.solvers import libsvm
+from gapkernel.estimators.svm.svm import SVC, SVR, LibsvmParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVCCV(ClassifierMixin, SearchCV):
+class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
     """`SVC` with C and gamma chosen by cross-validation, the whole grid at once.
 
     The scores are those of ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas})`` on the same splits. They come many
@@ -108,10 +107,6 @@ class SVCCV(ClassifierMixin, SearchCV):
     """
 
     Cs: Any = PENALTIES
-    shrinking: bool = True
-    tol: float = 1e-3
-    cache_size: float = 200
-    max_iter: int = libsvm.MOST_ITERATIONS
     class_weight: dict | str | None = None
     decision_function_shape: str = "ovr"
     break_ties: bool = False
@@ -139,7 +134,7 @@ class SVCCV(ClassifierMixin, SearchCV):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
+class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
     """`SVR` with C and gamma chosen by cross-validation, the whole grid at once.
 
     The scores are those of ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas})`` on the same splits. They come many
@@ -231,10 +226,6 @@ class SVRCV(ChosenIntervals, RegressorMixin, SearchCV):
 
     Cs: Any = PENALTIES
     epsilon: float = 0.1
-    shrinking: bool = True
-    tol: float = 1e-3
-    cache_size: float = 200
-    max_iter: int = libsvm.MOST_ITERATIONS
     conformal: bool | str = False
 
     _kind = SVR

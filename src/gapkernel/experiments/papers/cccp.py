@@ -16,7 +16,7 @@ import gapkernel as gk
 from gapkernel.datasets import load
 from gapkernel.density import FactorAnalysis, Gaussian
 from gapkernel.estimators.search import Search
-from gapkernel.experiments.protocol import Protocol
+from gapkernel.experiments.protocol import Protocol, remove_by_row
 from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.tasks import Task
 from gapkernel.plots.figures import points_on_lines
@@ -138,9 +138,7 @@ class Digits(Protocol):
 
 def erased(X: np.ndarray, random) -> np.ndarray:
     """Up to a quarter of the pixels of each row removed, any number being alike."""
-    counts = random.integers(0, MOST_ERASED + 1, len(X))
-    places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
-    return np.where(places < counts[:, None], np.nan, X)
+    return remove_by_row(X, random.integers(0, MOST_ERASED + 1, len(X)), random)
 
 
 @dataclass(frozen=True)

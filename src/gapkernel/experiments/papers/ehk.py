@@ -97,7 +97,7 @@ def reproduce(context) -> Report:
 def report(table, nested, figure, size: Size) -> Report:
     """Table 2 and Fig. 1 from the results."""
     out = Report("EHK", seconds=float(sum(frame["seconds"].sum() for frame in (table, nested, figure))))
-    best, honest = best_cells(table), nested_losses(nested)
+    best, honest = (as_printed(losses) for losses in (best_cells(table), nested_losses(nested)))
     out.tables = [table2(size, best, honest)]
     points = figure_points(figure)
     panels = {"synthetic problem": points_of(points, "label", "error")}
@@ -156,15 +156,20 @@ def table2(size: Size, best, honest) -> ReportTable:
         title = f"{name} (stand-in {dataset})" if dataset in STAND_INS else name
         values = [written(dataset, base)]
         for method, number in zip(TABLE_METHODS, paper, strict=True):
-            values += [written(dataset, best[dataset, method], ours=True), written(dataset, number)]
-        rows.append((title, *values, *(written(dataset, honest[dataset, m], ours=True) for m in size.nested_methods)))
+            values += [written(dataset, best[dataset, method]), written(dataset, number)]
+        rows.append((title, *values, *(written(dataset, honest[dataset, m]) for m in size.nested_methods)))
     note = "Error in per cent; SERVO and WWTP: normalised root mean square error. Base is the paper's."
     return ReportTable("Table 2", header, rows, note)
 
 
-def written(dataset: str, value: float, ours: bool = False) -> str:
+def as_printed(losses) -> dict[tuple[str, str], float]:
+    """Losses in the units of the paper: shares of errors in per cent."""
+    return {key: value * (1 if key[0] in REGRESSION else 100) for key, value in losses.items()}
+
+
+def written(dataset: str, value: float) -> str:
     """A loss as the paper prints it."""
-    return f"{value:.3f}" if dataset in REGRESSION else f"{100 * value if ours else value:.2f}"
+    return f"{value:.{3 if dataset in REGRESSION else 2}f}"
 
 
 def figure_table(points, size: Size) -> ReportTable:
@@ -183,18 +188,15 @@ def findings(size: Size, best, honest, points) -> list[str]:
     out = []
     for dataset in (name for name in size.data if name not in STAND_INS):
         name, paper = PAPER[dataset][0], PAPER[dataset][-1]
-        value = best[dataset, "ehk_alpha"] * (1 if dataset in REGRESSION else 100)
-        room = allowed(dataset)
+        value, room = best[dataset, "ehk_alpha"], allowed(dataset)
         verdict = "better than" if value <= paper else "within" if value <= paper + room else "worse than"
         unit = "NRMSE" if dataset in REGRESSION else "%"
         ahead = min(TABLE_METHODS, key=lambda method: best[dataset, method])
-        other = f" {TABLE_METHODS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead], ours=True)}."
+        other = f" {TABLE_METHODS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead])}."
         out.append(
-            f"{name}: EHK_alpha {written(dataset, best[dataset, 'ehk_alpha'], ours=True)} {unit} by the paper's "
+            f"{name}: EHK_alpha {written(dataset, value)} {unit} by the paper's "
             f"protocol ({verdict} {'its' if verdict != 'within' else f'{room} of its'} {written(dataset, paper)}), "
-            f"{written(dataset, honest[dataset, 'ehk_alpha'], ours=True)} nested."
-            + other
-            * (best[dataset, ahead] < best[dataset, "ehk_alpha"])
+            f"{written(dataset, honest[dataset, 'ehk_alpha'])} nested.{other * (best[dataset, ahead] < value)}"
         )
     means = points[points["fraction"] > 0].groupby("label")["error"].mean().sort_values()
     order = ", ".join(f"{label} {100 * value:.1f}" for label, value in means.items())
@@ -208,10 +210,10 @@ def claims(size: Size, best, points) -> list[Claim]:
     out = []
     for dataset in real:
         name, paper = PAPER[dataset][0], PAPER[dataset][-1]
-        value, room = best[dataset, "ehk_alpha"] * (1 if dataset in REGRESSION else 100), allowed(dataset)
-        ours = written(dataset, best[dataset, "ehk_alpha"], ours=True)
-        why = "" if abs(value - paper) <= room else "The paper does not give its grid."
-        out.append(Claim(f"EHK_alpha on {name}", written(dataset, paper), ours, bool(abs(value - paper) <= room), why))
+        value = best[dataset, "ehk_alpha"]
+        near = bool(abs(value - paper) <= allowed(dataset))
+        why = "" if near else "The paper does not give its grid."
+        out.append(Claim(f"EHK_alpha on {name}", written(dataset, paper), written(dataset, value), near, why))
     ahead = [name for name in real if min(TABLE_METHODS, key=lambda m: best[name, m]) == "ehk_alpha"]
     out.append(
         Claim(

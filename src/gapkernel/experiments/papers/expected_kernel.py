@@ -16,7 +16,7 @@ from gapkernel.density import Gaussian
 from gapkernel.estimators import SVC, SVCCV, RobustSVC
 from gapkernel.experiments.grid import powers_of_two
 from gapkernel.experiments.method import EM_TOLERANCE
-from gapkernel.experiments.protocol import Protocol, folds
+from gapkernel.experiments.protocol import Protocol, folds, remove_by_row
 from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.statistics import paired_test
 from gapkernel.experiments.tasks import Task
@@ -29,7 +29,8 @@ METHODS = {
     "identity": "cone SVM, imputed rows and spheres",
     "complete": "SVM, nothing removed",
 }
-NAMES = {"variance": "variances", "identity": "spheres"}
+CONES = {"variance": "variances", "identity": "spheres"}
+"""The cone SVMs, by the covariance that each measures margins with."""
 PAPER_RATIO = 20
 TEST_SHARE = 0.1
 DENSITY = Gaussian(tol=EM_TOLERANCE)
@@ -62,7 +63,7 @@ class Split(Protocol):
         search = SVCCV(kernel="rbf", density=DENSITY, Cs=self.Cs, gammas=gammas, cv=splits, refit=False)
         settings = search.fit(train, y_train).best_params_
         model = SVC(kernel="rbf", density=DENSITY, **settings)
-        if task.method in ("variance", "identity"):
+        if task.method in CONES:
             model = self._cone(task.method, settings, train, y_train, splits)
             settings = settings | {"tau": model.tau}
         start = process_time()
@@ -104,9 +105,7 @@ class Split(Protocol):
 def removed(X: np.ndarray, share: float, random) -> np.ndarray:
     """``share`` of the entries of each row removed; what is left of a whole number is drawn."""
     wanted = share * X.shape[1]
-    counts = np.floor(wanted + random.random(len(X))).astype(int)
-    places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
-    return np.where(places < counts[:, None], np.nan, X)
+    return remove_by_row(X, np.floor(wanted + random.random(len(X))).astype(int), random)
 
 
 @dataclass(frozen=True)
@@ -203,8 +202,8 @@ def time_table(frame, size: Size) -> ReportTable:
             part = frame[(frame["dataset"] == dataset) & (frame["fraction"] == fraction)]
             median = part.groupby("method")["fit_seconds"].median()
             em = part["density_seconds"].median()
-            ratios = [f"{median[m] / median['expected']:.0f}" for m in ("variance", "identity")]
-            seconds = [f"{value:.3f}" for value in (em, median["expected"], median["variance"], median["identity"])]
+            ratios = [f"{median[m] / median['expected']:.0f}" for m in CONES]
+            seconds = [f"{value:.3f}" for value in (em, *median[["expected", *CONES]])]
             paper = str(PAPER_RATIO) if dataset == "heart_statlog" else ""
             n = int(part["training_rows"].max())
             rows.append((title, str(n), f"{100 * fraction:.0f} %", *seconds, *ratios, paper))
@@ -220,13 +219,13 @@ def findings(frame) -> list[str]:
         part = frame[(frame["dataset"] == dataset) & (frame["fraction"] > 0)]
         error = part.pivot_table(index="fraction", columns="method", values="error")
         times = part.pivot_table(index="fraction", columns="method", values="fit_seconds", aggfunc="median")
-        apart = 100 * np.abs(error[["variance", "identity"]].sub(error["expected"], axis=0)).to_numpy().max()
-        ratio = times[["variance", "identity"]].div(times["expected"], axis=0)
-        means = 100 * error[["expected", "variance", "identity"]].mean()
+        apart = 100 * np.abs(error[[*CONES]].sub(error["expected"], axis=0)).to_numpy().max()
+        ratio = times[[*CONES]].div(times["expected"], axis=0)
+        means = 100 * error[["expected", *CONES]].mean()
         best = f"that SVM, {means['expected']:.1f} %"
         if means.idxmin() != "expected":
             best = f"the {METHODS[means.idxmin()]}: {means.min():.1f} %, that SVM's {means['expected']:.1f} %"
-        spans = [f"{ratio[m].min():.0f} to {ratio[m].max():.0f}" for m in ("variance", "identity")]
+        spans = [f"{ratio[m].min():.0f} to {ratio[m].max():.0f}" for m in CONES]
         out.append(
             f"{title}: no cone SVM is further than {apart:.1f} points of error from the SVM with the expected kernel, "
             f"which trains {spans[0]} times faster than the one with variances and {spans[1]} times faster than the "
@@ -241,12 +240,9 @@ def claims(frame) -> list[Claim]:
     for dataset, title in DATASETS.items():
         part = frame[(frame["dataset"] == dataset) & (frame["fraction"] > 0)]
         by_split = part.pivot_table(index="draw", columns="method", values="error")  # over the shares removed
-        tests = {
-            cone: paired_test(by_split[cone], by_split["expected"], test_share=TEST_SHARE)
-            for cone in ("variance", "identity")
-        }
+        tests = {cone: paired_test(by_split[cone], by_split["expected"], test_share=TEST_SHARE) for cone in CONES}
         ours = "; ".join(
-            f"{NAMES[cone]} {100 * test.difference:+.1f} points, p = {test.corrected_t_pvalue:.2f}"
+            f"{CONES[cone]} {100 * test.difference:+.1f} points, p = {test.corrected_t_pvalue:.2f}"
             for cone, test in tests.items()
         )
         alike = all(not test.corrected_t_pvalue < 0.05 for test in tests.values())
@@ -257,8 +253,8 @@ def claims(frame) -> list[Claim]:
         )
         out.append(Claim(f"the cone SVMs are no better on {title}", "roughly the same", ours, alike, why))
     times = frame[frame["dataset"] == "heart_statlog"].groupby(["fraction", "method"])["fit_seconds"].median().unstack()
-    ratio = times[["variance", "identity"]].div(times["expected"], axis=0).dropna()
-    ours = "; ".join(f"{NAMES[m]} {ratio[m].min():.0f} to {ratio[m].max():.0f} times" for m in ratio)
+    ratio = times[[*CONES]].div(times["expected"], axis=0).dropna()
+    ours = "; ".join(f"{CONES[m]} {ratio[m].min():.0f} to {ratio[m].max():.0f} times" for m in ratio)
     inside = bool(ratio.to_numpy().min() <= PAPER_RATIO <= ratio.to_numpy().max())
     why = "The paper does not say than which cone SVM, nor by which solver."
     out.append(Claim("the SVM trains faster on Heart", f"{PAPER_RATIO} times", ours, inside, why))

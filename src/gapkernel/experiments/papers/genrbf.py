@@ -32,7 +32,8 @@ MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
 STANDARD_METHODS = (*QUICK_METHODS, "process")
 FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
-PAPER_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf")
+PAPER_LABELS = [METHODS[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
+OURS = METHODS["genrbf"].short
 FEW_GAPS, MANY_GAPS = 0.3, 0.5
 FEWEST_PAIRS = 5
 """A t test of fewer differences says little."""
@@ -104,14 +105,12 @@ def cells(frame):
 
 def rank_table(scores) -> ReportTable:
     """Mean ranks at each share of removed cells, and where many are missing."""
-    fractions = sorted(set(scores.index.get_level_values("fraction")))
-    parts = {f"{100 * f:.0f} %": scores[scores.index.get_level_values("fraction") == f] for f in fractions}
+    parts = {f"{100 * fraction:.0f} %": part for fraction, part in scores.groupby(level="fraction")}
     parts["50 % and more"] = many_gaps(scores)
     parts["all"] = scores
     ranks = {name: friedman_nemenyi(part).ranks for name, part in parts.items()}
     order = np.argsort(ranks["50 % and more"], kind="stable")
-    few = [METHODS[name].short for name in PAPER_METHODS]
-    among = dict(zip(few, friedman_nemenyi(many_gaps(scores)[few]).ranks, strict=True))
+    among = ranks_of(many_gaps(scores)[PAPER_LABELS])
     rows = [
         (name, *(f"{ranks[part][k]:.2f}" for part in parts), f"{among[name]:.2f}" if name in among else "")
         for k, name in zip(order, scores.columns[order], strict=True)
@@ -160,9 +159,8 @@ def accuracy_table(frame, labels) -> ReportTable:
 def rank_figure(scores):
     """Mean rank against the share of removed cells (Fig. 6)."""
     panel: dict = {name: [] for name in scores.columns}
-    for fraction in sorted(set(scores.index.get_level_values("fraction"))):
-        part = scores[scores.index.get_level_values("fraction") == fraction]
-        for name, rank in zip(scores.columns, friedman_nemenyi(part).ranks, strict=True):
+    for fraction, part in scores.groupby(level="fraction"):
+        for name, rank in ranks_of(part).items():
             panel[name].append((100 * fraction, rank, 0.0))
     return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
 
@@ -179,12 +177,8 @@ def by_data_set(scores):
 
 def findings(scores, frame, size: Size) -> list[str]:
     """What the ranks say about genRBF."""
-    high = friedman_nemenyi(many_gaps(scores))
-    six = friedman_nemenyi(many_gaps(scores)[[METHODS[name].short for name in PAPER_METHODS]])
-    best = [six.names[k] for k in np.argsort(six.ranks, kind="stable")]
-    order = [high.names[k] for k in np.argsort(high.ranks, kind="stable")]
-    place = order.index(METHODS["genrbf"].short) + 1
-    own = high.ranks[high.names.index(METHODS["genrbf"].short)]
+    high, six = (ranks_of(part) for part in (many_gaps(scores), many_gaps(scores)[PAPER_LABELS]))
+    order, best = (sorted(ranks, key=ranks.__getitem__) for ranks in (high, six))
     apart = differing(friedman_nemenyi(by_data_set(scores)))
     tests = cell_tests(frame, "genrbf", test_share=1 / size.protocol.n_folds)
     wins = tests[tests["corrected_t_pvalue"] < 0.05]
@@ -194,7 +188,7 @@ def findings(scores, frame, size: Size) -> list[str]:
     )
     return [
         f"With half of the cells or more removed, the best mean ranks are those of {order[0]}, {order[1]} and "
-        f"{order[2]}; genRBF on raw columns is number {place} of {len(order)} (rank {own:.2f}).",
+        f"{order[2]}; genRBF on raw columns is number {order.index(OURS) + 1} of {len(order)} (rank {high[OURS]:.2f}).",
         f"Among the six methods that the paper compares, the order there is {', '.join(best)}.",
         f"With data sets as blocks genRBF differs, by Nemenyi's test, from {', '.join(apart) or 'no method'}.",
         *([in_cells] if tests["n"].min() >= FEWEST_PAIRS else []),
@@ -202,33 +196,32 @@ def findings(scores, frame, size: Size) -> list[str]:
     ]
 
 
+def ranks_of(scores) -> dict[str, float]:
+    """The mean rank of each method."""
+    return dict(zip(scores.columns, friedman_nemenyi(scores).ranks.tolist(), strict=True))
+
+
 def differing(ranks: FriedmanNemenyi) -> list[str]:
     """The methods that Nemenyi's test tells from genRBF."""
-    own = ranks.names.index(METHODS["genrbf"].short)
-    return [name for name, differs in zip(ranks.names, ranks.differs[own], strict=True) if differs]
+    differs = ranks.differs[ranks.names.index(OURS)]
+    return [name for name, other in zip(ranks.names, differs, strict=True) if other]
 
 
 def claims(scores) -> list[Claim]:
     """What the paper says of its six methods, and what came out here; data sets are the blocks of every test."""
-    shorts = [METHODS[name].short for name in PAPER_METHODS]
-    six, fractions = scores[shorts], scores.index.get_level_values("fraction")
-
-    def ranks(part) -> dict[str, float]:
-        return dict(zip(shorts, friedman_nemenyi(part).ranks.tolist(), strict=True))
-
-    def order(part) -> list[str]:
-        return sorted(shorts, key=ranks(part).__getitem__)
-
+    six, fractions = scores[PAPER_LABELS], scores.index.get_level_values("fraction")
+    overall, low, high = (ranks_of(part) for part in (six, six[fractions <= FEW_GAPS], many_gaps(six)))
+    order = sorted(PAPER_LABELS, key=overall.__getitem__)
     tests = friedman_nemenyi(by_data_set(six))
-    apart, low, high = differing(tests), ranks(six[fractions <= FEW_GAPS]), ranks(many_gaps(six))
+    apart = differing(tests)
     by_mechanism = 100 * six.groupby(level="mechanism").mean().mean(axis=1)
     return [
-        Claim("genRBF has the best mean rank", "1st of 6", ", ".join(order(six)), order(six)[0] == "genRBF"),
+        Claim("genRBF has the best mean rank", "1st of 6", ", ".join(order), order[0] == "genRBF"),
         Claim(
             "it is significantly better than all but karma",
             "4 of 5",
             f"than {', '.join(apart) or 'none'}",
-            set(apart) >= set(shorts) - {"genRBF", "karma"},
+            set(apart) >= set(PAPER_LABELS) - {"genRBF", "karma"},
             f"The paper counts shares of one data set as blocks of their own. With {tests.n_blocks} data sets ranks "
             f"must be {tests.critical_difference:.1f} apart.",
         ),
@@ -248,8 +241,8 @@ def claims(scores) -> list[Claim]:
         Claim(
             "karma is almost always second",
             "2nd of 6",
-            f"number {order(six).index('karma') + 1}",
-            order(six).index("karma") == 1,
+            f"number {order.index('karma') + 1}",
+            order[1] == "karma",
             "Ours is the RBF of its embedding; how the paper combined karma with an RBF is not said.",
         ),
         Claim(
