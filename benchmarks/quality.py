@@ -215,15 +215,16 @@ def write_tables(results):
             rows.append([measure, fraction, len(some), *(f"{some[m].mean():.2f}" for m in ("gap", *rivals()))])
     header = ["measure", "cells removed", "conditions", *("gap", *rivals())]
     tested = {name: friedman_nemenyi(-block) for name, block in blocks.items() if len(block) > 2}
-    notes = "Mean ranks over conditions, 1 is best. " + " ".join(
-        f"{name}, ranks of {len(blocks[name])} tables as blocks, critical difference {result.critical_difference:.2f}: "
+    notes = "Mean ranks over conditions, 1 is best.\n\n" + "\n".join(
+        f"- {name}, ranks of {len(blocks[name])} tables as blocks, "
+        + f"critical difference {result.critical_difference:.2f}: "
         + ", ".join(f"{label} {rank:.2f}" for rank, label in sorted(zip(result.ranks, result.names, strict=True)))
         + "."
         for name, result in tested.items()
     )
     done = frame[frame["method"] == "gap"].groupby("fraction")["fold"].nunique()
     notes += (
-        " Folds that all estimators have: "
+        "\n\nFolds that all estimators have: "
         + ", ".join(f"{n} at {share:.0%} removed" for share, n in done.items())
         + "."
     )

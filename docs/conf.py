@@ -86,7 +86,7 @@ html_theme_options = {
     "navbar_end": ["version-switcher", "theme-switcher"],
     "header_links_before_dropdown": 6,
     "show_nav_level": 2,
-    "switcher": {"json_url": "_static/switcher.json", "version_match": version},
+    "switcher": {"json_url": f"{html_baseurl.rstrip('/')}/_static/switcher.json", "version_match": version},
     "check_switcher": False,  # it looks beside the sources, not in the static files
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],

@@ -114,6 +114,7 @@ def test_compiled_functions_keep_nan_alive(path):
         target.id: ast.literal_eval(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Set)
+        if all(isinstance(element, ast.Constant) for element in node.value.elts)
         for target in node.targets
     }
     named_sets |= dict.fromkeys(_imported_flag_sets(tree), ALLOWED_FLAGS)

@@ -242,6 +242,7 @@ def test_complete_rows_give_multinomial_logistic_regression():
     assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear failed")  # it leaves the count of its iterations unset for this machine
 def test_complete_rows_give_the_machine_of_crammer_and_singer():
     problem = complete(random_problem(4, Margin(), n=40, partial=False, penalty=0.5))
     X, y = rows_and_labels(problem)

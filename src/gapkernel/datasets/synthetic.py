@@ -60,7 +60,9 @@ def make_ehk_synthetic(n_samples=500, random_state=None) -> tuple:
     Parameters
     ----------
     n_samples : int, default=500
+        Number of rows.
     random_state : int, RandomState or None, default=None
+        Seed of the rows.
 
     Returns
     -------
@@ -107,7 +109,9 @@ def make_source_tracking(random_state=None, gap_fraction=212 / 1242) -> tuple:
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
+        Seed of the rows and of their gaps.
     gap_fraction : float, default=212/1242
+        Share of the cells that are missing.
 
     Returns
     -------

@@ -12,6 +12,7 @@ class Grid:
     Attributes
     ----------
     C, gamma : tuple of float
+        Penalties and widths.
     alpha : tuple of float or None
         Exponents of EHK_alpha; None is EHK.
     degree : tuple of int

@@ -231,12 +231,15 @@ def choose(method: Method, X, y, cv, grid: Grid, task: str = "classification", m
     method : Method
         What to tune.
     X : array-like or frame of shape (n_samples, n_features)
+        The table, gaps included.
     y : array-like of shape (n_samples,)
+        The classes or numbers to predict.
     cv : splitter
         The splits that all settings share.
     grid : Grid
         The settings to try.
     task : {"classification", "regression"}, default="classification"
+        What ``y`` holds.
     metric : Metric, default=None
         What is best; None is the accuracy, or R squared for numbers.
 

@@ -64,7 +64,9 @@ class NestedCV(Protocol):
     Attributes
     ----------
     grid : Grid
+        The settings to choose from.
     n_folds, n_inner_folds : int
+        Folds for the scores, and for the choice within each of them.
     max_rows : int or None
         Draw this many rows of larger data sets, for quick runs.
     drop : tuple of (dataset, column)
@@ -110,11 +112,15 @@ def nested(
     Parameters
     ----------
     method : Method
+        What to tune and to score.
     X, y : table and classes
+        All rows.
     train, test : ndarray of int
         Rows.
     grid : Grid
+        The settings to try.
     n_inner_folds : int, default=5
+        Folds of the training rows by which settings are chosen.
     random_state : int, RandomState or None, default=None
         Seed of the inner folds.
 

@@ -23,8 +23,11 @@ class ReportTable:
     Attributes
     ----------
     title : str
+        The heading of the table.
     header : tuple of str
+        Names of the columns.
     rows : list of tuple of str
+        The lines, as text.
     note : str
         A remark below it.
     keys : int
@@ -104,12 +107,15 @@ class Report:
     Attributes
     ----------
     title : str
+        The heading of the report.
     findings : list of str
         What the numbers say, in sentences.
     tables : list of ReportTable
+        The tables, in order.
     figures : dict of str to matplotlib Figure
         By file name, without ending.
     captions : dict of str to str
+        The text below each figure, by its file name.
     remarks : list of str
         What differs from the paper.
     seconds : float

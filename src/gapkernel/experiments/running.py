@@ -19,7 +19,9 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, la
     Parameters
     ----------
     study : Study
+        What to run.
     store : Store
+        Where results go, and where finished tasks are found.
     n_jobs : int, default=1
         Tasks at the same time, in processes of this computer (joblib's loky).
     client : dask.distributed.Client, default=None

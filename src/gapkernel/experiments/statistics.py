@@ -26,6 +26,7 @@ class PairedTest:
     wilcoxon_pvalue : float
         Signed-rank test.
     n : int
+        Number of splits.
 
     Examples
     --------
@@ -88,7 +89,9 @@ class AllPairs:
         none is at most 5 %, among the pairs with the reference and among the others. 1 where all splits differ by the
         same, as they then have no spread to compare with.
     n_splits : int
+        Number of splits that were scored.
     reference : str or None
+        The method that all others have to beat.
 
     Examples
     --------

@@ -16,6 +16,7 @@ class Task:
     Attributes
     ----------
     dataset, method : str
+        Their names.
     mechanism : str
         How cells were removed; "natural" if the gaps are the data's own.
     fraction : float
@@ -81,6 +82,7 @@ def rounds_of(tasks: Iterable[Task]) -> list[list[Task]]:
     Parameters
     ----------
     tasks : iterable of Task
+        The tasks of a study.
 
     Returns
     -------
@@ -105,7 +107,9 @@ class Study:
     Attributes
     ----------
     name : str
+        The name in the store.
     tasks : tuple of Task
+        What is to be run.
     run_task : callable
         ``run_task(task)`` returns a dictionary of scores, seconds and settings that JSON can hold. It must be picklable
         and depend on the task alone.

@@ -86,7 +86,9 @@ class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
     columns_ : ColumnTransformer
         What fills and encodes the columns.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Examples
     --------

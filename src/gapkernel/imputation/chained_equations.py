@@ -95,7 +95,9 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     schema_ : Schema
         What the columns held in `fit`: numbers, or categories and their levels.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     See Also
     --------

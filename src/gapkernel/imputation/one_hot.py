@@ -29,7 +29,9 @@ class OneHotWithGaps(TakesGaps, TransformerMixin, BaseEstimator):
     columns_ : list of int
         The coded columns that have a value.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
 
     Examples
     --------

@@ -29,6 +29,7 @@ class Pooled:
     fmi : float or ndarray
         Fraction of missing information.
     n_imputations : int
+        How many completed tables were pooled.
 
     Examples
     --------

@@ -80,6 +80,7 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     X : array-like or frame of shape (n_samples, n_features)
         New rows, not those of the fit.
     y : array-like of shape (n_samples,)
+        Their true values or classes.
     coverage : float, default=0.9
         The probability that the intervals or sets promise.
     by : {"count", "mask"}, default="count"

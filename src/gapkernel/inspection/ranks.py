@@ -29,8 +29,11 @@ class FriedmanNemenyi:
     critical_difference : float
         Mean ranks that are further apart differ significantly (Nemenyi).
     significance : float
+        Probability of a wrong difference among methods that are all alike.
     n_blocks, n_methods : int
+        Size of the table of scores.
     names : tuple of str
+        The methods.
 
     Examples
     --------

@@ -143,6 +143,7 @@ def shapley(
     model : fitted estimator
         Of this package, or any other that takes gaps.
     X : array-like or frame of shape (n_samples, n_features)
+        The rows to explain, gaps included.
     response_method : {"auto", "predict", "decision_function", "latent_mean", "predict_proba", "variance"}
         What is explained. "auto" is `predict` of a regressor, and of a classifier the first of decision values, latent
         means and probabilities that it has. "variance" is that of a regressor whose `predict` has ``return_std``:

@@ -89,6 +89,7 @@ def tipping_points(model, X, *, coverage=0.9, tolerance=None) -> TippingPoints:
         `FactorAnalysis` or `JointGaussian`; or `GapClassifier` and `GapRegressor`, of which the members with such laws
         move.
     X : array-like or frame of shape (n_samples, n_features)
+        The rows whose gaps are shifted.
     coverage : float, default=0.9
         The probability of the intervals that the predictions of a regressor may leave.
     tolerance : float, default=None

@@ -33,6 +33,7 @@ class ValueOfInformation:
         Of the row as it is: the predictive variance, or the entropy of the class probabilities in nats. NaN for a
         regressor without predictive variances.
     measure : {"variance", "entropy"}
+        What ``uncertainty`` and ``reduction`` are.
     costs : ndarray of shape (n_missing,)
         What measuring each cell costs.
 
@@ -79,7 +80,9 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     Parameters
     ----------
     estimator : fitted regressor or classifier with ``predict_proba``, or a pipeline that ends in one
+        Its predictive variance, or the entropy of its probabilities, is the uncertainty.
     row : array-like or frame of one row
+        The row with gaps.
     density : fitted density, default=None
         Where the cells' laws come from; None is the estimator's own. In a pipeline it is the density of what reaches
         the last step.

@@ -40,6 +40,7 @@ def ampute(X, prop, mechanism="mcar", random_state=None) -> Any:
         the visible ones are removed, and **only the visible columns are returned**. t is chosen so that the expected
         share of removed cells is ``prop``.
     random_state : int, RandomState or None, default=None
+        Seed of the cells that are removed.
 
     Returns
     -------

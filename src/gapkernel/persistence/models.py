@@ -106,6 +106,17 @@ def load(path, *, max_bytes: int = MOST_BYTES) -> Any:
     DamagedFileError
         The file is not one that `save` wrote, or not as it wrote it. The checksum tells honest damage only: whoever
         forges a file can forge its checksum too, so what is built from it is checked as well.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import gapkernel as gk
+    >>> from gapkernel.persistence import load, save
+    >>> density = gk.density.Gaussian().fit([[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save({"version": 3, "density": density}, pathlib.Path(folder) / "model.skops")
+    ...     load(pathlib.Path(folder) / "model.skops")["version"]
+    3
     """
     skops = _skops()
     content = read_whole(path, max_bytes)

@@ -23,6 +23,7 @@ class PredictionBandDisplay(Display):
     fraction : ndarray of shape (n_steps,)
         Share of the row's cells that are missing.
     mean : ndarray of shape (n_steps,)
+        The predictions.
     bands : dict of float to ndarray of shape (n_steps, 2)
         Intervals by their coverage.
     target : float, default=None
@@ -31,7 +32,9 @@ class PredictionBandDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

@@ -19,13 +19,16 @@ class ChainDisplay:
     Parameters
     ----------
     means, variances : ndarray of shape (n_imputations, n_sweeps, n_columns)
+        Of the imputed cells of each column, after each sweep.
     names : list of str
         The columns.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (n_columns, 2)
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

@@ -21,6 +21,7 @@ class CoverageDisplay(Display):
     Parameters
     ----------
     coverage : Coverage
+        What to draw.
     name : str, default=None
         A label for the legend.
     least_rows : int, default=30
@@ -29,7 +30,9 @@ class CoverageDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

@@ -19,11 +19,14 @@ class ValueOfInformationDisplay(Display):
     Parameters
     ----------
     information : ValueOfInformation
+        What to draw.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

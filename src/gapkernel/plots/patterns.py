@@ -23,13 +23,16 @@ class PatternDisplay(Display):
     Parameters
     ----------
     patterns : GapPatterns
+        The patterns to draw.
     max_patterns : int, default=20
         The rarest are put together in a last line of text.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

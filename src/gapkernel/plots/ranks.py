@@ -19,11 +19,14 @@ class CriticalDifferenceDisplay(Display):
     Parameters
     ----------
     result : FriedmanNemenyi
+        The ranks to draw.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

@@ -22,6 +22,7 @@ class WaterfallDisplay(Display):
     Parameters
     ----------
     shapley : ShapleyValues
+        The values to draw.
     row : int, default=0
         Which of its rows.
     max_display : int, default=12
@@ -30,7 +31,9 @@ class WaterfallDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------
@@ -113,13 +116,16 @@ class BeeswarmDisplay(Display):
     Parameters
     ----------
     shapley : ShapleyValues
+        The values to draw.
     max_display : int, default=12
         Columns that are drawn.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

@@ -20,6 +20,7 @@ class TiltDisplay(Display):
     Parameters
     ----------
     curves : ndarray of shape (n_gaps, n_shifts)
+        The prediction at each shift of the law of each gap.
     shifts : ndarray of shape (n_shifts,)
         In deviations of the columns.
     columns : ndarray of shape (n_gaps,)
@@ -32,7 +33,9 @@ class TiltDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

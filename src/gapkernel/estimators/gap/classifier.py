@@ -73,6 +73,7 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     members_ : Members
         A line for each member that was tried, the best first: member, settings, score, weight, seconds.
     weights_ : ndarray of shape (n_used,)

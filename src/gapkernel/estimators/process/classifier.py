@@ -102,9 +102,11 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     constant_value_ : ndarray of shape (n_processes,)
         The prior variance of f: one process for two classes, else one for each class.
     length_scale_ : ndarray of shape (n_processes,) or (n_processes, n_features)
+        The length scale of each process, or one for each column.
     log_marginal_likelihood_value_ : float
         The approximate log probability of the training classes, the mean over processes as in scikit-learn.
     processes_ : list of FittedProcess

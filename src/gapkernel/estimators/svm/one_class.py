@@ -69,6 +69,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
+        The constant of the decision function.
     coef_ : ndarray of shape (1, n_features)
         The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int

@@ -128,6 +128,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (n_classes - 1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (n_class_pairs,)
+        The constant of each decision function.
     coef_ : ndarray of shape (n_class_pairs, n_features)
         The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int
@@ -316,6 +317,7 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
     dual_coef_ : ndarray of shape (1, n_support)
         Coefficients of the support rows, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
+        The constant of the predictions.
     coef_ : ndarray of shape (1, n_features)
         The weight of each column, for ``kernel="linear"`` only.
     fit_status_ : int

@@ -26,6 +26,7 @@ class Paper:
     Attributes
     ----------
     name, title, authors : str
+        Which paper it is.
     what : str
         What is computed.
     standard_time, full_time : str
@@ -148,6 +149,7 @@ def reproduce(
     Parameters
     ----------
     paper : {"expected-kernel", "ehk", "cccp", "microbiology", "genrbf"}
+        One of `PAPERS`.
     size : {"quick", "standard", "full"}, default="quick"
         "quick" is a part of it that takes less than five minutes on two cores, "standard" has all rows and the paper's
         settings with fewer repetitions, "full" is the whole. The time that the larger ones take is said first.
@@ -161,6 +163,7 @@ def reproduce(
     client : dask.distributed.Client, default=None
         Run the tasks on its cluster.
     console : rich Console, default=None
+        Where progress is written; None is the terminal.
     so_far : bool, default=False
         Run nothing, and report what a run that was stopped has left in ``out``: the rounds (removals of cells,
         repetitions and folds) in which every task is finished.
