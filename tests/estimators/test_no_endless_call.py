@@ -53,7 +53,7 @@ def test_an_interrupt_reaches_a_solver_that_does_not_look_for_it():
         import numpy as np, gapkernel as gk
         random = np.random.default_rng(0)
         X, y = 1e7 * random.normal(size=(100, 3)), random.integers(0, 2, 100)
-        model = gk.SVC(kernel="linear", max_iter=-1)
+        model = gk.SVC(kernel="linear", max_iter=-1).fit(1e-7 * X, y)  # compiles, which can swallow an interrupt
         print("begin", flush=True)
         model.fit(X, y)
     """
