@@ -20,6 +20,7 @@ from gapkernel.density import Gaussian
 from gapkernel.estimators import base
 from gapkernel.estimators.search import Search
 from gapkernel.kernels import HeterogeneousKernel
+from gapkernel.solvers.libsvm import Classification
 
 GRID = {"Cs": [0.1, 1.0, 30.0], "gammas": [0.02, "scale", 0.7]}
 
@@ -95,6 +96,27 @@ def test_the_table_is_read_once(monkeypatch):
     X, y = curved_frame()
     gk.SVCCV(**GRID, cv=3).fit(X, y)
     assert len(reads) == 1
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_widths_with_the_same_matrix_share_their_solutions(monkeypatch, rare):
+    """Where no row is near another, and nowhere else: one pair of rows that are near is enough to solve again."""
+    X, y, _ = curved_problem()
+    X = np.where(np.isnan(X), np.random.default_rng(0).standard_normal(X.shape), X)
+    if rare:
+        X[-1] = X[-2] + 1e-3  # near until gamma is about 1e8
+    gammas = [0.1, 1e5, 1e6, 1e7]
+    solved = []
+    solve = Classification.solve
+    monkeypatch.setattr(
+        Classification, "solve", lambda self, gram, y, weight=None: solved.append(gram) or solve(self, gram, y, weight)
+    )
+    search = Search(gk.SVC(C=0.1), X, y, KFold(2))
+    answers = search.predictions([{"gamma": gamma} for gamma in gammas], "decision_function")
+    assert len(solved) == (4 + 2 if rare else 2 + 2)  # the pair is in one of the two training parts
+    for gamma, together in zip(gammas, answers, strict=True):
+        alone = Search(gk.SVC(C=0.1), X, y, KFold(2)).predictions([{"gamma": gamma}], "decision_function")[0]
+        assert_allclose(together, alone, rtol=0, atol=1e-12)
 
 
 SEARCHED = {

@@ -258,12 +258,16 @@ class Search:
             by_width.setdefault(candidate.width, []).append(place)
 
         def solve(task) -> None:
-            places, kernel, gram, cross = task
-            own = [solvers[candidates[place].solver] for place in places]
+            gram, parts = task
+            keys = list(dict.fromkeys(candidates[place].solver for places, *_ in parts for place in places))
+            own = [solvers[key] for key in keys]
             with sklearn_context(assume_finite=True):
                 solutions = type(own[0]).solve_all(own, gram, fold.training.y, fold.training.weight)
-            for place, solution in zip(places, solutions, strict=True):
-                results[place] = _judge(candidates[place], solution, fold, kernel, cross, judge)
+            found = dict(zip(keys, solutions, strict=True))
+            for places, kernel, cross in parts:
+                for place in places:
+                    candidate = candidates[place]
+                    results[place] = _judge(candidate, found[candidate.solver], fold, kernel, cross, judge)
 
         with config_context(n_threads=self.n_threads):
             for by_width in by_kernel.values():
@@ -272,8 +276,9 @@ class Search:
                 n_cells = len(shared.rows) * (len(shared.rows) + len(fold.y_test))
                 at_once = max(1, get_config().memory_budget // (8 * n_cells))
                 for places in (groups[some] for some in gen_batches(len(groups), at_once)):
-                    estimators = [candidates[group[0]].estimator for group in places]
-                    run_tasks(solve, list(zip(places, *_matrices(estimators, shared), strict=True)))
+                    kernels, grams, crosses = _matrices([candidates[group[0]].estimator for group in places], shared)
+                    parts = list(zip(places, kernels, crosses, strict=True))
+                    run_tasks(solve, [(grams[same[0]], [parts[k] for k in same]) for same in _equal(grams)])
         return results
 
 
@@ -293,6 +298,24 @@ def _matrices(estimators: list[KernelMachine], shared: Shared) -> tuple[list[Ker
     if len(kernels) > 1 and None not in widths:
         return kernels, kernels[0].over_widths(widths, rows), kernels[0].over_widths(widths, new_rows, rows)
     return kernels, [kernel.gram(rows) for kernel in kernels], [kernel.cross(new_rows, rows) for kernel in kernels]
+
+
+def _equal(grams) -> list[list[int]]:
+    """Places of matrices that follow each other and agree to the last digit.
+
+    Beyond some width no row is near another, and every larger gamma gives the same matrix, which one solution serves.
+    """
+    runs = [[0]]
+    for k in range(1, len(grams)):
+        first, rounding = grams[runs[-1][0]], np.finfo(np.float64).eps
+        if all(
+            np.abs(row - other).max() <= rounding * np.abs(row).max()
+            for row, other in zip(first, grams[k], strict=True)
+        ):
+            runs[-1].append(k)
+        else:
+            runs.append([k])
+    return runs
 
 
 def _judge(candidate: Candidate, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
