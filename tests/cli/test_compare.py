@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from gapkernel.cli import main
 from gapkernel.cli import problem as problems
-from gapkernel.cli.colours import DARK, DARK_PALETTE, LIGHT, colour_of
 from gapkernel.cli.compare import FULL, compare, compare_study, expected_seconds, methods_for
-from gapkernel.cli.page import page
+from gapkernel.cli.comparison.colours import DARK, DARK_PALETTE, LIGHT, colour_of
+from gapkernel.cli.comparison.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
 from gapkernel.cli.problem import Problem, Request
 from gapkernel.estimators.gap.base import MEMBERS

@@ -16,13 +16,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from gapkernel.cli.comparison.measures import measured
+from gapkernel.cli.comparison.page import page
+from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.describe import LOOK, show_gaps
-from gapkernel.cli.measures import measured
 from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
-from gapkernel.cli.page import page
 from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
 from gapkernel.cli.problem import FOLDS, Problem, Request
-from gapkernel.cli.verdict import Verdict
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
 from gapkernel.experiments.methods import (

@@ -9,10 +9,10 @@ from string import Template
 
 import numpy as np
 
-from gapkernel.cli.colours import colour_of, coloured, style_of
+from gapkernel.cli.comparison.colours import colour_of, coloured, style_of
+from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
-from gapkernel.cli.verdict import Verdict
 from gapkernel.estimators.gap.member_list import Members
 from gapkernel.experiments import METHODS, Choice
 from gapkernel.experiments.store import versions
@@ -82,7 +82,7 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
         "notes": _notes(problem.notes),
         "terms": _terms(verdict),
     }
-    template = Template(files("gapkernel.cli").joinpath("page.html").read_text(encoding="utf-8"))
+    template = Template(files("gapkernel.cli.comparison").joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute({name: escape(words) for name, words in parts.items()} | drawn)
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from cli.comparisons import problem, results, verdict_of
 
-from gapkernel.cli.measures import ACCURACY
-from gapkernel.cli.verdict import Verdict
+from gapkernel.cli.comparison.measures import ACCURACY
+from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.experiments import all_pairs
 from gapkernel.experiments.methods import COMPARED_QUICKLY
 

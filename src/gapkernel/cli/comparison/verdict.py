@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gapkernel.cli.measures import Measure, measures_of
+from gapkernel.cli.comparison.measures import Measure, measures_of
 from gapkernel.cli.problem import FOLDS, Problem
 from gapkernel.experiments import METHODS, AllPairs, all_pairs
 from gapkernel.experiments.methods import SIMPLEST_FIRST
