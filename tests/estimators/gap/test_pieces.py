@@ -7,6 +7,7 @@ from strategies import mixed_classes, punch
 
 import gapkernel as gk
 from gapkernel.estimators.gap import process_member
+from gapkernel.estimators.gap.base import MEMBERS
 from gapkernel.estimators.gap.columns import code_columns, preparation
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
 from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
@@ -80,8 +81,28 @@ def test_weights_of_a_mean_are_least_squares():
 def test_clear_losers_are_left_out():
     random = np.random.default_rng(0)
     losses = random.random((100, 3)) + np.array([0.0, 0.01, 5.0])
-    weights = combined_weights(losses, None, lambda kept: np.eye(len(kept))[0])
+    weights = combined_weights(losses, None, ["process", "forest", "linear"], lambda kept: np.eye(len(kept))[0])
     assert_allclose(weights, [0.625, 0.375, 0.0])
+
+
+def test_many_members_of_one_family_take_nothing_from_the_others():
+    losses = np.random.default_rng(0).random((100, 4))
+    weights = combined_weights(losses, None, ["process", *["kernel"] * 3], lambda kept: np.zeros(len(kept)))
+    assert_allclose(weights, 0.75 * np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6]))
+
+
+def test_every_kernel_is_of_one_family_and_every_boosting_of_another():
+    families = {name: member.family for name, member in (MEMBERS | gk.GapClassifier()._trees).items()}
+    assert set(families.values()) == {
+        "process",
+        "process, shrunk",
+        "kernel",
+        "linear",
+        "HistGradientBoostingClassifier",
+        "RandomForestClassifier",
+    }
+    assert families["trees"] == families["trees, small"] != families["forest"]
+    assert families["genrbf, indicator"] == families["ehk"] == families["rbf, offsets"]
 
 
 def test_scores_become_the_probabilities_they_promise():

@@ -73,6 +73,7 @@ class Outcome(NamedTuple):
     """A member that was tried, its out-of-fold answers and what they are worth."""
 
     found: Tried
+    family: str
     answers: np.ndarray
     to_probabilities: ToProbabilities | None
     score: float
@@ -172,11 +173,12 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             elif len(problem.y) < len(y):
                 problem = replace(problem, everything=(preparation(table), y, weight))
             tried = self._tried(members, problem, began)
-            weights = self._weights([outcome.answers for outcome in tried], problem)
+            answers, families = zip(*((outcome.answers, outcome.family) for outcome in tried), strict=True)
+            weights = self._weights([*answers], [*families], problem)
             used = [tried[k] for k in np.flatnonzero(weights)]
             fitted = [_fitted(outcome, problem) for outcome in used]
             left_out = _left_out(used, problem) if self.conformal == "mask" else None
-        combined = weighted_mean([outcome.answers for outcome in tried], weights)
+        combined = weighted_mean([*answers], weights)
         score = self._score(combined, problem)
         calibration: Calibration | None = None
         if self.conformal:
@@ -269,7 +271,8 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             found = member.tried(problem, self._score_of_raw)
             answers, to_probabilities = self._answers(found.raw, found.method, problem)
             seconds = time.monotonic() - start
-            outcomes.append(Outcome(found, answers, to_probabilities, self._score(answers, problem), seconds))
+            score = self._score(answers, problem)
+            outcomes.append(Outcome(found, member.family, answers, to_probabilities, score, seconds))
         return outcomes
 
     def _score_of_raw(self, raw: np.ndarray, method: str, problem: Problem) -> float:
@@ -332,8 +335,8 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return float(scorer(model, problem.table.values, problem.truth, **weights))
 
     @abstractmethod
-    def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
-        """The weights of the members."""
+    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
+        """The weights of members with these out-of-fold answers, of these families."""
 
     @abstractmethod
     def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:

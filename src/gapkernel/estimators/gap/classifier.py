@@ -175,10 +175,11 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         fitted = (tempered if method == "predict_proba" else sigmoid)(scores, problem.y, problem.weight)
         return fitted(scores), fitted
 
-    def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
+    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
         chances = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
         losses = -np.log(np.maximum(chances, SMALLEST))
-        return combined_weights(losses, problem.weight, lambda k: mixture_weights(chances[:, k], problem.weight))
+        weight = problem.weight
+        return combined_weights(losses, weight, families, lambda k: mixture_weights(chances[:, k], weight))
 
     def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
         return _set_scores(answers, by_mask)[np.arange(len(y)), y]

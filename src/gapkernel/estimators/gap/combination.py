@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -13,7 +14,7 @@ from scipy.special import log_softmax, softmax
 from gapkernel.compute.runtime.restored import Restored
 
 SHRINKAGE = 0.75
-"""How far the weights with the smallest out-of-fold loss are moved to equal ones."""
+"""How far the weights with the smallest out-of-fold loss are moved to those that treat all families alike."""
 
 CLEARLY = 2.5
 """Standard errors by which a member's mean loss exceeds the smallest one if it is left out."""
@@ -125,12 +126,24 @@ def mean_weights(values: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -
     return weights / weights.sum()
 
 
-def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callable[[np.ndarray], np.ndarray]):
+def equal_by_family(families: list[str]) -> np.ndarray:
+    """Weights of members: the same for each family, and within a family for each member."""
+    members = Counter(families)
+    return np.array([1.0 / (len(members) * members[family]) for family in families])
+
+
+def combined_weights(
+    losses: np.ndarray,
+    weight: np.ndarray | None,
+    families: list[str],
+    best: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
     """The weights of members, from the loss of each on each row, (n, n_members).
 
     Members that are clearly worse than the one with the smallest mean loss are left out, by the standard error of the
     difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved three
-    quarters of the way to equal ones: to follow them would be to believe in noise.
+    quarters of the way to those that treat ``families`` alike: to follow them would be to believe in noise, and members
+    of one family err alike, so that their number says nothing.
     """
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]
@@ -139,5 +152,5 @@ def combined_weights(losses: np.ndarray, weight: np.ndarray | None, best: Callab
     error = np.sqrt(share**2 @ (away - behind) ** 2)
     kept = np.flatnonzero(behind <= CLEARLY * error)
     weights = np.zeros(losses.shape[1])
-    weights[kept] = (1.0 - SHRINKAGE) * best(kept) + SHRINKAGE / len(kept)
+    weights[kept] = (1.0 - SHRINKAGE) * best(kept) + SHRINKAGE * equal_by_family([families[k] for k in kept])
     return weights

@@ -57,6 +57,10 @@ class KernelMember(Member):
     view: str = "plain"
     indicator: bool = False
 
+    @property
+    def family(self) -> str:
+        return "linear" if self.kernel == "linear" else "kernel"
+
     def suits(self, problem: Problem) -> bool:
         needs_gaps = self.indicator or self.kernel == "rbf"  # without gaps "rbf" is "genrbf"
         return self.view in problem.views and (not needs_gaps or bool(problem.table.missing.any()))
@@ -122,6 +126,10 @@ class FourierMember(Member):
     takes_many_rows: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
 
+    @property
+    def family(self) -> str:
+        return "kernel"
+
     def suits(self, problem: Problem) -> bool:
         return self.kernel == "genrbf" or bool(problem.table.missing.any())
 
@@ -152,6 +160,10 @@ class EstimatorMember(Member):
     name: str
     estimator: Any
     takes_many_rows: ClassVar[bool] = True
+
+    @property
+    def family(self) -> str:
+        return type(self.estimator).__name__
 
     def tried(self, problem: Problem, score: Score) -> Tried:
         seeded = clone(self.estimator)

@@ -261,6 +261,11 @@ class Member(ABC):
     takes_parts: ClassVar[bool] = False
     """Whether it can be fitted to a table in parts."""
 
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """What it is, in a word; members of one family err alike, and have one share of the weights together."""
+
     def suits(self, problem: Problem) -> bool:
         """Whether there is any point in trying it."""
         return True

@@ -46,6 +46,10 @@ class ProcessMember(Member):
     shrunk: bool = False
     offsets: bool = False
 
+    @property
+    def family(self) -> str:
+        return "process, shrunk" if self.shrunk else "process"  # the one weighs columns, the other treats them alike
+
     def suits(self, problem: Problem) -> bool:
         if self.offsets and "offsets" not in problem.views:
             return False

@@ -133,10 +133,10 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, None]:
         return raw.reshape(len(raw)), None
 
-    def _weights(self, answers: list[np.ndarray], problem: Problem) -> np.ndarray:
-        values, y = np.column_stack(answers), problem.y
+    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
+        values, y, weight = np.column_stack(answers), problem.y, problem.weight
         losses = (values - y[:, None]) ** 2
-        return combined_weights(losses, problem.weight, lambda k: mean_weights(values[:, k], y, problem.weight))
+        return combined_weights(losses, weight, families, lambda k: mean_weights(values[:, k], y, weight))
 
     def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
         return np.abs(y - answers)
