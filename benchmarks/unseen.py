@@ -1,7 +1,8 @@
 """The Gap estimators on tables by which nothing was chosen: fifteen of R's, incomplete by nature.
 
-The list was fixed before any score was seen, and members, grids and rules were not changed afterwards. Columns that
-give the target away, and numbers of rows, are left out. Every finished task is in a store.
+The list was fixed before any score was seen, and members and grids were not changed afterwards. One rule was, by forty
+other tables: that all families of members, not all members, have the same share of the weights. Columns that give the
+target away, and numbers of rows, are left out. Every finished task is in a store.
 
     python benchmarks/unseen.py [--jobs 2] [--report]
 """
