@@ -25,9 +25,9 @@ from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
-from gapkernel.density import Density
+from gapkernel.density import Density, make_density
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.class_weights import part_of
+from gapkernel.estimators.class_weights import part_of, splits_among
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
@@ -55,7 +55,11 @@ class Shared(NamedTuple):
 
 @dataclass(eq=False)
 class Fold:
-    """The training and test rows of a split; without a number all rows, and no test rows."""
+    """The training and test rows of a split; without a number all rows, and no test rows.
+
+    ``shared`` is by what candidates say of the density and the kernel, ``fitted`` by the density that this means: two
+    kernels may ask for the same one.
+    """
 
     training: Training
     number: int | None = None
@@ -64,6 +68,7 @@ class Fold:
     y_test: Any = None
     weight_test: np.ndarray | None = None
     shared: dict[tuple, Shared] = field(default_factory=dict)
+    fitted: dict[tuple, Shared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class Candidate:
                 step = "width"
             else:
                 step = "kernel" if root in ("kernel", "indicator") else "solver"
-            steps[step].append((name, value if isinstance(value, Hashable) else id(value)))
+            steps[step].append((name, value if isinstance(value, Hashable) else joblib.hash(value)))
         return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
 
 
@@ -194,8 +199,7 @@ class Search:
         """
         estimator, training = self._candidate(settings).estimator, self._learned_from(split).training
         if calibrate:
-            train, test = ([np.flatnonzero(np.isin(training.kept, split[k])) for split in self.splits] for k in (0, 1))
-            training = replace(training, folds=list(zip(train, test, strict=True)))
+            training = replace(training, folds=splits_among(self.splits, training.kept))
         return estimator._learn(training, self.laws(settings, split), estimator._solver(training))
 
     def _fold(self, number: int, X, y, table: Table, targets: np.ndarray, weight: np.ndarray | None) -> Fold:
@@ -227,10 +231,17 @@ class Search:
     def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
         """Fit the densities of the candidates that are not there yet, side by side."""
         estimators = {candidate.density: candidate.estimator for candidate in candidates}
-        tasks = [(fold, key) for key in estimators for fold in folds if key not in fold.shared]
+        places: dict[tuple[int, tuple], list[tuple]] = {}  # of what is to be fitted, and the keys that it serves
+        for key, estimator in estimators.items():
+            for k, fold in enumerate(folds):
+                if key not in fold.shared:
+                    places.setdefault((k, _meant(estimator, fold.training)), []).append(key)
+        tasks = [(folds[k], meant, estimators[keys[0]]) for (k, meant), keys in places.items()]
 
         def fitted(task) -> Shared:
-            fold, estimator = task[0], estimators[task[1]]
+            fold, meant, estimator = task
+            if meant in fold.fitted:
+                return fold.fitted[meant]
             with config_context(n_threads=1), _naming_the_split(fold.number):
                 training = fold.training
                 density, rows = estimator._fit_density(training.table, training.weight, estimator._kernel())
@@ -239,8 +250,10 @@ class Search:
 
         # many small problems side by side: threads inside each would only wait
         with one_blas_thread(), config_context(n_threads=self.n_threads):
-            for (fold, key), shared in zip(tasks, run_tasks(fitted, tasks, "Fitting the densities"), strict=True):
-                fold.shared[key] = shared
+            found = run_tasks(fitted, tasks, "Fitting the densities")
+        for (fold, meant, _), keys, shared in zip(tasks, places.values(), found, strict=True):
+            fold.fitted[meant] = shared
+            fold.shared |= dict.fromkeys(keys, shared)
 
     def _learned_from(self, split: int | None) -> Fold:
         return self.all_rows if split is None else self.folds[split]
@@ -280,6 +293,13 @@ class Search:
                     parts = list(zip(places, kernels, crosses, strict=True))
                     run_tasks(solve, [(grams[same[0]], [parts[k] for k in same]) for same in _equal(grams)])
         return results
+
+
+def _meant(estimator: KernelMachine, training: Training) -> tuple:
+    """What decides the density that an estimator fits to a table, and the laws of its rows."""
+    table = training.table
+    density = make_density(estimator.density, estimator._kernel(), table.schema, len(table))
+    return joblib.hash(density), bool(estimator.indicator)
 
 
 def check_partition(splits: Folds, n_rows: int, purpose: str) -> None:

@@ -1,6 +1,8 @@
 """The estimators nobody has to choose: what they promise of members, weights, probabilities, sets and intervals."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -9,9 +11,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss
-from strategies import mixed_classes, punch
+from sklearn.model_selection import PredefinedSplit
+from strategies import curved_problem, mixed_classes, punch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
+from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.density import Gaussian
 from gapkernel.estimators.gap import base
 from gapkernel.tables import read_table
 
@@ -246,3 +252,66 @@ def test_threads_are_a_matter_of_time_and_the_bar_of_taste(monkeypatch):
     )
     assert_array_equal(one, two)
     assert bars == [False, True]
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_a_splitter_knows_the_rows_as_they_were_given(as_list):
+    """A row of weight zero is no row, also where folds are given by the places of rows."""
+    X, y = mixed_classes(n=60)
+    weight = np.ones(60)
+    weight[[3, 17, 40]] = 0.0
+    cv = PredefinedSplit(np.arange(60) % 4)
+    cv = list(cv.split()) if as_list else cv
+    models = [
+        gk.GapClassifier(members=["genrbf"], cv=folds, random_state=0).fit(*given)
+        for folds, given in (
+            (cv, (X, y, weight)),
+            (PredefinedSplit((np.arange(60) % 4)[weight > 0]), (X[weight > 0], y[weight > 0])),
+        )
+    ]
+    assert models[0].cv_score_ == models[1].cv_score_
+    assert_allclose(models[0].predict_proba(X), models[1].predict_proba(X))
+
+
+def test_a_split_without_a_row_to_learn_from_is_refused():
+    X, y = mixed_classes(n=60)
+    weight = (np.arange(60) % 2).astype(float)
+    even, odd = np.arange(0, 60, 2), np.arange(1, 60, 2)
+    with pytest.raises(ValueError, match="Split 1 of cv has no row of positive weight"):
+        gk.GapClassifier(members=["genrbf"], cv=[(odd, even), (even, odd)]).fit(X, y, weight)
+
+
+def test_members_share_the_densities_of_the_folds(monkeypatch):
+    """Two kernels that ask for the same density have it fitted once on each fold, and once on all rows."""
+    fits = []
+    original = Gaussian.fit
+    monkeypatch.setattr(Gaussian, "fit", lambda self, *given, **more: fits.append(1) or original(self, *given, **more))
+    X, y, _ = curved_problem()
+    gk.GapClassifier(members=["genrbf", "rbf", "linear"], cv=3, random_state=0).fit(X, y)
+    assert len(fits) == 4
+
+
+def test_side_by_side_predictions_leave_the_threads_of_blas_as_they_were(classifier, monkeypatch):
+    """The first to begin is the first to end, while the other is still at it."""
+    X, _ = mixed_classes()
+    began, joined, ended = Event(), Event(), Event()
+
+    def slowly(function, tasks):
+        if began.is_set():
+            joined.set()
+            ended.wait(60)
+        else:
+            began.set()
+            joined.wait(60)
+        return run_tasks(function, tasks)
+
+    monkeypatch.setattr(base, "run_tasks", slowly)
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(2) as pool:
+        before = [library["num_threads"] for library in threadpool_info()]
+        first = pool.submit(classifier.predict, X)
+        began.wait(60)
+        second = pool.submit(classifier.predict, X)
+        first.result()
+        ended.set()
+        second.result()
+        assert [library["num_threads"] for library in threadpool_info()] == before

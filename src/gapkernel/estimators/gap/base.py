@@ -16,13 +16,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
-from gapkernel.estimators.class_weights import left_in, part_of
+from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
 from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
 from gapkernel.estimators.gap.inspection import InspectableMembers
@@ -36,6 +35,7 @@ from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition, weights_for
+from gapkernel.solvers.base import Folds
 from gapkernel.tables import Schema, Table, read_labelled, read_splits, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
@@ -153,9 +153,11 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
             X, y, sample_weight = parts.take(rows)
         table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
-        table, y, weight, _ = left_in(table, y, read_weight(sample_weight, table))
+        given = None if isinstance(self.cv, Integral) else self._given_splits(table, y)
+        table, y, weight, kept = left_in(table, y, read_weight(sample_weight, table))
         targets = self._targets(y, weight)
-        table, y, weight, _ = left_in(table, *targets(y, weight))
+        table, y, weight, still = left_in(table, *targets(y, weight))
+        splits = None if given is None else splits_among(given, kept[still])
         unit = 1.0 if weight is None else weight.mean()  # only ratios of weights count
         weight = None if weight is None else weight / unit
         members = self._members_of(len(table) if parts is None else parts.n_rows, parts is not None)
@@ -165,8 +167,8 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             some = drawn_rows(y, MOST_ROWS, seed, 2 if is_classifier(self) else 0)
         chosen_by = table[some], y[some], part_of(weight, some)
         # members run side by side, so one thread each; what they warn of shows in their scores
-        with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
-            preparation, problem = self._problem(*chosen_by, targets, seed, members)
+        with one_blas_thread(), one_openmp_thread(), warnings.catch_warnings(action="ignore"):
+            preparation, problem = self._problem(*chosen_by, splits, targets, seed, members)
             if parts is not None:
                 prepared = PreparedParts(reader, table.schema, preparation, targets, unit)
                 problem = replace(problem, everything=(MappedTable(parts, prepared), None, None))
@@ -224,10 +226,10 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return EstimatorMember(type(given).__name__, given)
 
     def _problem(
-        self, table: Table, y, weight, targets: Targets, seed: int, members: list[Member]
+        self, table: Table, y, weight, splits: Folds | None, targets: Targets, seed: int, members: list[Member]
     ) -> tuple[Preparation, Problem]:
         """The table in the coding of whole numbers that explains ``y`` better by evidence: numbers, or categories."""
-        splits, labels = self._splits(table, y, seed), targets.labels
+        splits, labels = splits or self._drawn_splits(y, seed), targets.labels
         n_classes = 0 if labels is None else len(labels)
 
         def made(codes):
@@ -243,17 +245,19 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         coded = made(codes)
         return coded if process_evidence(coded[1]) > process_evidence(plain[1]) + LEAST_GAIN else plain
 
-    def _splits(self, table: Table, y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The folds that all members share."""
-        if isinstance(self.cv, Integral):
-            number = min(int(self.cv), len(y))
-            if number < 2:
-                raise ValueError(f"{type(self).__name__} leaves rows out, which needs 2 or more: n_samples={len(y)}.")
-            kind: type = KFold
-            if is_classifier(self) and np.bincount(y).max() > 1:  # no more folds than the largest class has rows
-                kind, number = StratifiedKFold, min(number, int(np.bincount(y).max()))
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a class with few rows
-                return list(kind(number, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
+    def _drawn_splits(self, y: np.ndarray, seed: int) -> Folds:
+        """As many shuffled folds as ``cv`` says, for all members."""
+        number = min(int(self.cv), len(y))
+        if number < 2:
+            raise ValueError(f"{type(self).__name__} leaves rows out, which needs 2 or more: n_samples={len(y)}.")
+        kind: type = KFold
+        if is_classifier(self) and np.bincount(y).max() > 1:  # no more folds than the largest class has rows
+            kind, number = StratifiedKFold, min(number, int(np.bincount(y).max()))
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a class with few rows
+            return list(kind(number, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
+
+    def _given_splits(self, table: Table, y: np.ndarray) -> Folds:
+        """The splits of a ``cv`` that is no number, among the rows as they were given."""
         splits = read_splits(check_cv(self.cv, y, classifier=is_classifier(self)).split(table.values, y), len(y))
         check_partition(splits, len(y), type(self).__name__)
         return splits
@@ -282,7 +286,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """The weighted mean of the members' answers."""
         table = self.table_of(X)  # which refuses an estimator that is not fitted
         table = self.preparation_(table)
-        with threadpool_limits(1):
+        with one_blas_thread(), one_openmp_thread():
             answers = run_tasks(lambda member: member.answers(table), self.fitted_)
         return weighted_mean(answers, self.weights_)
 
@@ -290,7 +294,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return self.preparation_.masks(table)
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
-        with threadpool_limits(1):
+        with one_blas_thread(), one_openmp_thread():
             answers = self._left_out.answers(places, self.preparation_(table), self.weights_)
         return self._row_scores(answers, self._left_out.y[places], by_mask=True)
 
