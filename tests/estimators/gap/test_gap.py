@@ -1,8 +1,6 @@
 """The estimators nobody has to choose: what they promise of members, weights, probabilities, sets and intervals."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 import numpy as np
 import pytest
@@ -13,10 +11,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit
 from strategies import curved_problem, mixed_classes, punch
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
-from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.density import Gaussian
 from gapkernel.estimators.gap import base
 from gapkernel.tables import read_table
@@ -289,29 +285,3 @@ def test_members_share_the_densities_of_the_folds(monkeypatch):
     X, y, _ = curved_problem()
     gk.GapClassifier(members=["genrbf", "rbf", "linear"], cv=3, random_state=0).fit(X, y)
     assert len(fits) == 4
-
-
-def test_side_by_side_predictions_leave_the_threads_of_blas_as_they_were(classifier, monkeypatch):
-    """The first to begin is the first to end, while the other is still at it."""
-    X, _ = mixed_classes()
-    began, joined, ended = Event(), Event(), Event()
-
-    def slowly(function, tasks):
-        if began.is_set():
-            joined.set()
-            ended.wait(60)
-        else:
-            began.set()
-            joined.wait(60)
-        return run_tasks(function, tasks)
-
-    monkeypatch.setattr(base, "run_tasks", slowly)
-    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(2) as pool:
-        before = [library["num_threads"] for library in threadpool_info()]
-        first = pool.submit(classifier.predict, X)
-        began.wait(60)
-        second = pool.submit(classifier.predict, X)
-        first.result()
-        ended.set()
-        second.result()
-        assert [library["num_threads"] for library in threadpool_info()] == before
