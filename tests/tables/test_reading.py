@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
-from gapkernel.tables import numbers_of, read_classes, read_table, read_weight
+from gapkernel.tables import numbers_of, read_classes, read_table, read_target, read_weight
 
 COLOURS = ["red", "blue", None, "red"]
 SIZES = [1.0, np.nan, 2.5, 3.0]
@@ -230,6 +230,17 @@ def test_classes_are_coded_in_their_order():
 def test_one_class_is_refused_in_one_wording(y, among, words):
     with pytest.raises(ValueError, match=f"{words}. A classifier needs at least two classes"):
         read_classes(np.array(y), among=among)
+
+
+@pytest.mark.parametrize("y", [
+    ["a", None, "b"], [None, "a", "b"], np.array(["a", np.nan, "b"], dtype=object), [0.0, 1.0, np.nan],
+    [[0.0, 1.0], [0.0, np.nan], [1.0, 1.0]], pd.Series(["a", pd.NA, "b"], dtype="string"),
+    pd.Series(["a", None, "b"], dtype="category"), pd.Series([1, pd.NA, 2], dtype="Int64"), pl.Series(["a", None, "b"]),
+], ids=str)  # fmt: skip
+def test_a_gap_in_the_target_is_named_by_its_row(y):
+    row = int(np.argmax(pd.isna(np.asarray(y, dtype=object)).reshape(3, -1).any(axis=1)))
+    with pytest.raises(ValueError, match=f"row {row} has no target. Leave such rows out"):
+        read_target(y, multi_output=True)
 
 
 def test_weights():

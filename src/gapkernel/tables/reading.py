@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from gapkernel.tables.columns import Columns
+from gapkernel.tables.frames import missing_in
 from gapkernel.tables.table import Schema, Table
 
 LARGEST_WEIGHT = LARGEST_TARGET = 1e100
@@ -73,6 +74,10 @@ def read_labelled(estimator, X, y, *, categorical_features="from_dtype", **y_opt
 
 def read_target(y, *, y_numeric: bool = False, **options) -> np.ndarray:
     """The target, checked by scikit-learn (``options`` are its); numbers must be such that they can be squared."""
+    without = np.flatnonzero(missing_in(y))  # before the check, which compares labels and would stumble over None
+    if len(without):
+        row = without[0] // (np.asarray(y).size // len(y))  # of a target of several columns
+        raise ValueError(f"Input y contains NaN: row {row} has no target. Leave such rows out.")
     y = _check_y(y, y_numeric=y_numeric, **options)
     if y_numeric:
         if y.dtype.kind not in "biuf":
