@@ -2,9 +2,10 @@
 Nothing to choose: which members won?
 =====================================
 
-No kernel wins on every table. ``GapClassifier`` tunes many kernel machines, and boosted trees, on the same folds;
-turns their out-of-fold answers into probabilities; leaves out those that are clearly worse; and mixes the rest, by
-weights between equal ones and those of the highest likelihood. Nothing has to be scaled, encoded or chosen.
+No kernel wins on every table. ``GapClassifier`` tunes many kernel machines, and trees, on the same folds; turns their
+out-of-fold answers into probabilities; leaves out those that are clearly worse; and mixes the rest, by weights between
+those that treat all families of members alike and those of the highest likelihood. Nothing has to be scaled, encoded or
+chosen.
 
 The picture shows why a mixture is worth its time: its out-of-fold loss is below that of every member, because the
 members err on different rows. Weights are not ranks. A weak member that errs elsewhere, like the trees here, gets

@@ -7,7 +7,7 @@ from strategies import mixed_classes, punch
 
 import gapkernel as gk
 from gapkernel.estimators.gap import process_member
-from gapkernel.estimators.gap.base import MEMBERS
+from gapkernel.estimators.gap.base import LARGE, MEMBERS
 from gapkernel.estimators.gap.columns import code_columns, preparation
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
 from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
@@ -89,6 +89,13 @@ def test_many_members_of_one_family_take_nothing_from_the_others():
     losses = np.random.default_rng(0).random((100, 4))
     weights = combined_weights(losses, None, ["process", *["kernel"] * 3], lambda kept: np.zeros(len(kept)))
     assert_allclose(weights, 0.75 * np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6]))
+
+
+@pytest.mark.parametrize("estimator", [gk.GapClassifier(), gk.GapRegressor()], ids=str)
+def test_the_docstring_names_every_member(estimator):
+    text = " ".join(type(estimator).__doc__.split())
+    known = [*MEMBERS, *(member.name for member in LARGE), *estimator._trees]
+    assert [name for name in known if f'"{name}"' not in text] == []
 
 
 def test_every_kernel_is_of_one_family_and_every_boosting_of_another():

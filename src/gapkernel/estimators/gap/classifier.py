@@ -32,18 +32,22 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
     (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several
-    kernels between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of patterns
-    taken out, and boosted trees. Their out-of-fold probabilities give the weights of the members, the probabilities,
+    kernels between laws, some of them with a kernel on the gaps, with gaps of categories as levels, or with the offsets
+    of gap patterns taken out, boosted trees and a forest. Their out-of-fold probabilities give the weights of the
+    members, the probabilities,
     the prediction sets and ``cv_score_``, without one further fit.
 
     Parameters
     ----------
     members : "auto" or list, default="auto"
-        Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
-        classifiers of scikit-learn that take NaN, which see standardised numbers and one-hot codes of categories.
+        Names of members and classifiers of scikit-learn that take NaN, which see standardised numbers and one-hot codes
+        of categories. The names are "process", "genrbf", "ehk", "rbf", "linear", "fourier", "trees", "trees, small" and
+        "forest"; and with additions "process, shrunk", "process, offsets", "process, shrunk, offsets", "genrbf,
+        indicator", "rbf, levels", "ehk, levels", "genrbf, offsets", "rbf, offsets", "linear, offsets" and "fourier,
+        rbf". Those that do not suit the table are not tried.
     scoring : str or callable, default="log_loss"
         What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. The weights of
-        the members are always those of the highest likelihood.
+        the members always go by the likelihood.
     cv : int or splitter, default=5
         Number of shuffled stratified folds, or a splitter that tests every row once.
     n_exact : int, default=2000
@@ -58,8 +62,8 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_set`): the
         members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
         fits of them. Its sets are adaptive: a class is in if the classes that are more probable are not too
-        probable together. Other sets hold every class that is not less probable than right classes usually are, and may
-        be empty.
+        probable together. Other sets hold every class that is not less probable than right classes usually are, and
+        always the most probable one.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, truth values), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.

@@ -24,18 +24,22 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
     (``columns_``). On shared folds every member is tuned: Gaussian processes, kernel ridge regression on several
-    kernels between laws, each with and without a kernel on the gaps, gaps of categories as levels, offsets of patterns
-    taken out, and boosted trees. Their out-of-fold predictions give the weights of the members, the intervals and
+    kernels between laws, some of them with a kernel on the gaps, with gaps of categories as levels, or with the offsets
+    of gap patterns taken out, boosted trees and a forest. Their out-of-fold predictions give the weights of the
+    members, the intervals and
     ``cv_score_``, without one further fit.
 
     Parameters
     ----------
     members : "auto" or list, default="auto"
-        Names of members ("process", "process, shrunk", "genrbf", "ehk", "trees", ...; ``members_`` lists them all) and
-        regressors of scikit-learn that take NaN, which see standardised numbers and one-hot codes of categories.
+        Names of members and regressors of scikit-learn that take NaN, which see standardised numbers and one-hot codes
+        of categories. The names are "process", "genrbf", "ehk", "rbf", "linear", "fourier", "trees", "trees, small" and
+        "forest"; and with additions "process, shrunk", "process, offsets", "process, shrunk, offsets", "genrbf,
+        indicator", "rbf, levels", "ehk, levels", "genrbf, offsets", "rbf, offsets", "linear, offsets" and "fourier,
+        rbf". Those that do not suit the table are not tried.
     scoring : str or callable, default="neg_root_mean_squared_error"
-        What the settings of members are chosen by: a name or scorer of scikit-learn. The weights of the members are
-        always those of the smallest squared error.
+        What the settings of members are chosen by: a name or scorer of scikit-learn. The weights of the members
+        always go by the squared error.
     cv : int or splitter, default=5
         Number of shuffled folds, or a splitter that tests every row once.
     n_exact : int, default=2000
