@@ -60,6 +60,26 @@ def test_fewer_folds_show_less():
     assert seen[0] > seen[1]
 
 
+def test_a_lead_that_no_method_can_have_is_not_asked_for():
+    noisy = Verdict(problem("class"), results({"rbf": [0.9, 0.5, 0.95, 0.6], "ehk": [0.5, 0.9, 0.6, 0.95]}))
+    assert noisy.means["rbf"] + noisy.pairs.least_lead("rbf") > 1
+    assert "no lead over" in noisy.sight
+    assert "no lead over" not in verdict_of(rbf=0.9, ehk=0.89).sight
+
+
+def test_an_interval_without_zero_is_not_left_beside_a_verdict_of_chance():
+    """The interval is that of one pair, the verdict that of all."""
+    noise = 0.01 * np.array([1.0, -1.0, 0.5, -0.5, 0.0])
+    values = {name: 0.735 + np.roll(noise, k) for k, name in enumerate(("gap", "ehk", "genrbf", "rbf"))}
+    verdict = Verdict(
+        problem("class"), results(values | {"mean_indicator": values["gap"] - 0.025, "baseline": 0.5 + noise})
+    )
+    lead, margin = verdict.pairs.lead("gap", "mean_indicator")
+    assert lead > margin
+    assert not verdict.pairs.beats("gap", "mean_indicator")
+    assert "clear for this pair alone but not among all" in verdict.worth
+
+
 def test_what_is_said_of_hidden_cells_is_tested():
     same = {"rbf": 0.9, "mean_indicator": 0.9, "ehk": 0.9}
     clear = verdict_of(**same, hidden={"rbf": 0.8, "mean_indicator": 0.6, "ehk": 0.6})

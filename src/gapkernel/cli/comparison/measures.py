@@ -35,6 +35,11 @@ class Measure:
     digits: int = 3
     is_share: bool = False
 
+    @property
+    def best(self) -> float:
+        """The best value there can be."""
+        return 1.0 if self.sign > 0 else 0.0
+
     def show(self, value: float) -> str:
         """A value as people write it."""
         rounded = round(100 * value if self.is_share else value, self.digits) + 0.0  # -0.0 is 0.0

@@ -170,7 +170,7 @@ class Verdict:
         tied = self.as_good
         if len(tied) == len(self.ranked) - 1:
             return f"{text}, which chance may explain, and so it may the lead over every other method."
-        return f"{text}, which chance may explain. As good here: {', '.join(map(self.label, tied))}."
+        return f"{text}, which chance may explain. Not told apart from it here: {', '.join(map(self.label, tied))}."
 
     @property
     def against_baseline(self) -> str:
@@ -201,9 +201,10 @@ class Verdict:
             if not self.pairs.beats(name, simple):
                 lead, margin = self.pairs.lead(name, simple)
                 where = "ahead" if lead >= 0 else "behind"
+                alone = ", which is clear for this pair alone but not among all" if abs(lead) > margin else ""
                 return (
                     f"The simplest method that cannot be told from the {label} here is {self.label(simple)}: the "
-                    f"{label} is {where} by {self.measure.lead(abs(lead), margin)}."
+                    f"{label} is {where} by {self.measure.lead(abs(lead), margin)}{alone}."
                 )
         return f"The {label} is better than every simpler method here, by more than chance explains."
 
@@ -212,10 +213,13 @@ class Verdict:
         """Which differences these folds can show."""
         if len(self.models) < 2:
             return ""
-        least = self.measure.lead(self.pairs.least_lead(self.winner))
+        least, winner = self.pairs.least_lead(self.winner), self.label(self.winner)
+        folds = f"What these {len(self.problem.y)} rows in {len(self.by_split)} folds can show"
+        if least > abs(self.measure.best - self.means[self.winner]):
+            return f"{folds}: no lead over {winner}, however large, would be more than chance explains."
         return (
-            f"What these {len(self.problem.y)} rows in {len(self.by_split)} folds can show: a lead of {least} over "
-            f"{self.label(self.winner)} would be more than chance explains; smaller ones may not be seen."
+            f"{folds}: a lead of {self.measure.lead(least)} over {winner} would be more than chance explains; smaller "
+            f"ones may not be seen."
         )
 
     # -- hidden cells ----------------------------------------------------------------------------------------------
