@@ -1,4 +1,4 @@
-"""``gapkernel warmup``: compile the loops now, for example while an image is built, so that no fit has to wait."""
+"""``gapkernel warmup``: compile the loops now, for example while an image is built, so that hardly any fit waits."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ def warm_up() -> None:
         gk.SVC(kernel=kernel).fit(X, classes).predict(X)
     gk.SVC(density=gk.density.FactorAnalysis(2)).fit(X, classes).predict(X)
     gk.SVC(density=gk.density.GaussianMixture(2, random_state=0)).fit(X, classes).predict(X)
+    mixed = [[f"{number:.0f}", *row] for number, row in zip(random.poisson(1.0, len(X)), X.tolist(), strict=True)]
+    gk.GapClassifier(cv=2, categorical_features=[0], random_state=0).fit(mixed, classes).predict_proba(mixed)
+    gk.CCCPClassifier(random_state=0).fit(X, classes).predict(X)
     gk.SVCCV(Cs=[1.0], gammas=3, cv=2).fit(X, classes)
     gk.GaussianProcessRegressor().fit(X, y).predict(X, return_std=True)
     gk.FourierRegressor(16, random_state=0).fit(X, y).predict(X)

@@ -17,7 +17,7 @@ class CompilingNote(event.Listener):
             self.said = True
             print(
                 "gapkernel: compiling loops for this computer, up to half a minute. They are kept on disk, so this "
-                "happens once; `gapkernel warmup` does it beforehand.",
+                "happens once for each kind of model; `gapkernel warmup` does it beforehand for most.",
                 file=sys.stderr,
                 flush=True,
             )
