@@ -127,5 +127,11 @@ def add_examples(app: Sphinx, what: str, name: str, obj, options, lines: list[st
             lines += ["", f".. include:: /docs/reference/backreferences/{name}.examples", ""]
 
 
+def link_gallery(app: Sphinx, page: str, source: list[str]) -> None:
+    """Where a page of docs/guide links to the code of an example, the site links to its page in the gallery."""
+    source[0] = re.sub(r"\]\(\.\./\.\./examples/(\w+/plot_\w+)\.py\)", r"](../gallery/\1.rst)", source[0])
+
+
 def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", add_examples, priority=900)
+    app.connect("source-read", link_gallery)

@@ -1,6 +1,6 @@
 """
-Intervals for every pattern of gaps
-===================================
+Intervals for every mask
+========================
 
 Conformal intervals take their width from the errors on rows that were left out. Which rows are alike?
 ``conformal="count"`` takes those that miss about as many cells. That is right when cells are of equal weight. Here
@@ -9,9 +9,9 @@ third, so a row that misses only the first is as uncertain as they come, and sha
 next to nothing.
 
 ``conformal="mask"`` goes by *which* cells are missing: it hides from left-out rows what the new row lacks and
-looks at the errors that follow. The pictures show both for every pattern of gaps. By number, rows that lack the
+looks at the errors that follow. The pictures show both for every mask. By number, rows that lack the
 first column are covered in half of the cases, and those that lack another one get intervals that are far too wide;
-the average over all rows looks fine. By pattern, coverage is near 90 % throughout and the width follows what is
+the average over all rows looks fine. By mask, coverage is near 90 % throughout and the width follows what is
 known.
 """
 

@@ -1,5 +1,6 @@
 """The command line: what it reads, what it says, and that a saved model predicts."""
 
+import re
 import subprocess
 import sys
 from io import StringIO
@@ -17,11 +18,13 @@ from sklearn.preprocessing import StandardScaler
 import gapkernel
 from gapkernel import SVC, GapRegressor, TableModel
 from gapkernel.cli import problem
+from gapkernel.cli.app import METHODS
 from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
 from gapkernel.cli.problem import Request
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.experiments import Grid
+from gapkernel.experiments.methods import FITTED
 from gapkernel.persistence import load, save
 from gapkernel.tables.files import Reading, read_frame, read_raw
 from gapkernel.tables.input_errors import InputError
@@ -63,12 +66,25 @@ def test_a_row_with_a_name_is_called_by_its_place(folder):
         model.known(read_raw("named.parquet"), what="named.parquet")
 
 
+def test_the_help_of_fit_and_the_page_of_commands_name_every_method():
+    assert set(re.split("[,; ]+", METHODS)) >= set(FITTED)
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    assert [name for name in FITTED if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_a_missing_option_points_to_the_help_that_lists_it(capsys):
+    assert command("fit", "good.csv") == 2
+    assert capsys.readouterr().err.endswith("See: gapkernel fit --help\n")
+    assert command("nonsense") == 2
+    assert capsys.readouterr().err.endswith("See: gapkernel --help\n")
+
+
 @pytest.mark.parametrize("method", ["gap", "genrbf", "ehk"])
 def test_fit_and_predict(method, folder, capsys):
     named = () if method == "gap" else ("-m", method)  # it is the default
     assert command("fit", "good.csv", "-t", "class", "-o", "model.skops", *named) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert ("Members, by their out-of-fold score" in told) == ("process, shrunk" in told) == (method == "gap")
+    assert ("Members, by their log loss out of fold" in told) == ("process, shrunk" in told) == (method == "gap")
     assert command("predict", "model.skops", "good.csv", "-o", "all.csv") == 0
     told, truth = pd.read_csv("all.csv"), table()
     assert list(told) == ["class", "probability_no", "probability_yes", "share_missing"]

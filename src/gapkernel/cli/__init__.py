@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> None:
         arguments = sys.argv[1:] if arguments is None else arguments
         sys.exit(app(arguments or ["--help"], prog_name="gapkernel", standalone_mode=False))
     except UsageError as error:
-        _leave(f"{error.format_message()} See: gapkernel --help")
+        _leave(f"{error.format_message()} See: {error.ctx.command_path if error.ctx else 'gapkernel'} --help")
     except (Stopped, KeyboardInterrupt) as error:
         print(f"gapkernel: {error or 'stopped'}", file=sys.stderr)
         sys.exit(130)

@@ -43,9 +43,12 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
     save(model, out)
     fitted = model.estimator_
     if isinstance(fitted, GapEstimator):
-        show_members(fitted.members_, console)
-        score = f"log loss {-fitted.cv_score_:.3f}" if problem.is_classification else f"RMSE {-fitted.cv_score_:.4g}"
-        say(console, f"Together: {score} on rows they had not learned from, which is a little optimistic.")
+        loss = "log loss" if problem.is_classification else "RMSE"
+        show_members(fitted.members_, loss, console)
+        say(
+            console,
+            f"Together: {loss} {-fitted.cv_score_:.4g} on rows they had not learned from, a little optimistic.",
+        )
     if choice.score is not None:
         measure = ("balanced accuracy" if problem.is_uneven else "accuracy") if problem.is_classification else "R²"
         settings = ", ".join(f"{name} {value}" for name, value in choice.settings.items())
@@ -58,15 +61,15 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
     say(console, f"Fitted to {rows} and {columns}. ", (str(out), "bold"), " is written.")
 
 
-def show_members(members: Members, console: Console) -> None:
-    """Show what an estimator that chooses for itself has tried, and what it uses."""
-    table = Table(title="Members, by their out-of-fold score", **LOOK)
+def show_members(members: Members, loss: str, console: Console) -> None:
+    """Show what an estimator that chooses for itself has tried, and what it uses; its scores are minus a loss."""
+    table = Table(title=f"Members, by their {loss} out of fold", **LOOK)
     table.add_column("member")
-    for name in ("weight", "score", "seconds"):
+    for name in ("weight", loss, "seconds"):
         table.add_column(name, justify="right")
     for row in members:
         weight = f"{row.weight:.0%}" if row.weight else "-"
-        table.add_row(row.member, weight, f"{row.score:.4f}", f"{row.seconds:.1f}", style="" if row.weight else "dim")
+        table.add_row(row.member, weight, f"{-row.score:.4g}", f"{row.seconds:.1f}", style="" if row.weight else "dim")
     console.print(table)
 
 

@@ -30,7 +30,7 @@ TERMS = {
     "rows, and Holm's correction for the number of pairs (pairs with no model are counted by themselves); what does "
     "not survive is not claimed",
     "row with gaps as a law": "certain where a value was observed, spread out over likely values where none was",
-    "gap pattern": "a set of columns that are missing together in some rows",
+    "gap pattern": "rows that lack the same columns",
 }
 
 

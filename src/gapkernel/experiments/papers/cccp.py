@@ -181,15 +181,16 @@ def report(frame, size: Size) -> Report:
         f"from the Gaussian has {means['density']:.2f} %, the SVM on mean-imputed rows {means['svm']:.2f} %, the SVM "
         f"on whole rows {means['svm_complete']:.2f} %.",
         f"Integrating over completions gains {means['mean'] - means['density']:+.2f} points over mean imputation in "
-        f"the same model (the paper: {PAPER['mean'] - PAPER['uniform']:+.2f}).",
+        f"the same model with those from the Gaussian, and {means['mean'] - means['uniform']:+.2f} with the paper's "
+        f"uniform ones (the paper: {PAPER['mean'] - PAPER['uniform']:+.2f}).",
         f"An error on {N_TEST} digits has a standard error of about 0.5 points; which differences are more than chance "
         "is in the table of pairs.",
     ]
     protocol = size.protocol
     out.remarks = [
-        f"{size.draws} draws of training rows and erased pixels; the paper reports the best of its runs. gamma (from "
-        f"{protocol.gammas}), and for the SVMs C (from {protocol.Cs}) and the number of factors (from "
-        f"{protocol.n_factors}), are chosen on a quarter of {N_CHOOSING} training rows, with {FEW_COMPLETIONS} "
+        f"{size.draws} draw{'s' * (size.draws > 1)} of training rows and erased pixels; the paper reports the best of "
+        f"its runs. gamma (from {protocol.gammas}), and for the SVMs C (from {protocol.Cs}) and the number of factors "
+        f"(from {protocol.n_factors}), are chosen on a quarter of {N_CHOOSING} training rows, with {FEW_COMPLETIONS} "
         "completions; CCCP chooses its C by itself. The paper tunes sigma by cross-validation and takes the penalty "
         "from earlier work.",
         "Up to 64 pixels of each training row are erased, any number from 0 to 64 being alike; test rows are complete.",
