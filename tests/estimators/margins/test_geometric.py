@@ -1,6 +1,6 @@
 """Margins in the columns that a row has: limits, optimality of the separable machine, and what is refused."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -241,6 +241,18 @@ def test_threads_change_nothing():
     y = np.random.default_rng(0).integers(0, 3, len(X))
     one, two = (GeometricMarginSVC(n_jobs=n).fit(X, y).decision_function(X) for n in (1, 2))
     assert_array_equal(one, two)
+
+
+VARIANTS = [{}, {"kernel": "rbf"}, {"method": "average"}, {"method": "separable"}]
+
+
+@pytest.mark.filterwarnings("ignore:The RBF kernel")
+@pytest.mark.parametrize(("first", "second"), list(permutations(VARIANTS, 2)), ids=str)
+def test_a_refit_keeps_nothing_of_an_earlier_fit(first, second):
+    X, y = problem(0, n=40, shift=3.0, rate=0.2)
+    refitted, fresh = GeometricMarginSVC(**first).fit(X, y), GeometricMarginSVC(**second).fit(X, y)
+    refitted.set_params(**fresh.get_params()).fit(X, y)
+    assert vars(refitted).keys() == vars(fresh).keys()
 
 
 def test_dates_are_refused():
