@@ -19,8 +19,8 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.class_weights import class_weighted, part_of
+from gapkernel.estimators.margins.observed_columns import ObservedColumnsKernel
 from gapkernel.estimators.one_against_rest import OneAgainstRest
-from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
