@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from reference.likelihood import log_likelihood, maximum_likelihood, plain_em
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -107,6 +107,13 @@ def test_a_prior_gives_the_posterior_mode(strength):
         X, 600, scatter=prior.scale, divisor=prior.dof + 4 + 2, prior_mean=prior.mean, prior_strength=strength
     )
     assert_moments_close(density, mean, covariance, tolerance=OPTIMUM)
+
+
+@pytest.mark.parametrize("ridge", ["auto", 7.0])
+def test_with_a_prior_there_is_no_ridge(ridge):
+    density = Gaussian(prior=prior_for(4), ridge=ridge).fit(gappy_sample(2))
+    assert density.ridge_ == 0.0
+    assert_array_equal(density.variances_, density.covariance_.diagonal())
 
 
 @given(seed=st.integers(0, 1000), ridge=st.sampled_from([0, "auto"]))

@@ -121,11 +121,11 @@ def test_naive_bayes_leaves_gaps_out():
 
 
 def test_naive_bayes_counts_observed_cells_only():
-    # class 0 has column values 0, 0, gap; class 1 has 1, gap, gap; alpha 1: (2+1)/(2+2) and (0+1)/(1+2) for value 0
+    # class 0 has column values 0, 0, gap; class 1 has 1, gap, gap; 1 row added: (2+1)/(2+2) and (0+1)/(1+2) for value 0
     model = CategoricalNaiveBayes().fit([[0.0], [0.0], [nan], [1.0], [nan], [nan]], [0, 0, 0, 1, 1, 1])
     assert_allclose(np.exp(model.feature_log_prob_[0]), [[3 / 4, 1 / 4], [1 / 3, 2 / 3]])
 
 
-def test_naive_bayes_names_a_bad_alpha():
-    with pytest.raises(ValueError, match="'alpha' parameter"):
-        CategoricalNaiveBayes(alpha=0).fit([[0.0], [1.0]], [0, 1])
+def test_naive_bayes_names_a_bad_smoothing():
+    with pytest.raises(ValueError, match="'smoothing' parameter"):
+        CategoricalNaiveBayes(smoothing=0).fit([[0.0], [1.0]], [0, 1])

@@ -9,8 +9,15 @@ from numpy.testing import assert_allclose
 
 from gapkernel import SVC, KernelRidge
 from gapkernel.experiments import friedman_nemenyi
-from gapkernel.inspection import shapley
-from gapkernel.plots import BeeswarmDisplay, CriticalDifferenceDisplay, PatternDisplay, TiltDisplay, WaterfallDisplay
+from gapkernel.inspection import shapley, value_of_information
+from gapkernel.plots import (
+    BeeswarmDisplay,
+    CriticalDifferenceDisplay,
+    PatternDisplay,
+    TiltDisplay,
+    ValueOfInformationDisplay,
+    WaterfallDisplay,
+)
 from gapkernel.plots.drawing import as_svg, page_axes, spaced
 from gapkernel.plots.scores import Look, curve_figure
 
@@ -45,6 +52,20 @@ def test_patterns_draw_into_given_axes():
 
     _, ax = plt.subplots()
     assert PatternDisplay.from_table(np.array([[1.0, np.nan]]), ax=ax).ax_ is ax
+
+
+def test_cells_are_in_the_order_of_what_they_are_worth_for_their_cost():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 3))
+    model, row = KernelRidge(kernel="linear").fit(X, X @ [3.0, 2.0, 1.0]), [np.nan, np.nan, np.nan]
+    plain = ValueOfInformationDisplay.from_estimator(model, row, n_nodes=16)
+    assert [label.get_text() for label in plain.ax_.get_yticklabels()] == ["column 2", "column 1", "column 0"]
+    assert plain.ax_.get_xlabel().endswith("if measured")
+    priced = ValueOfInformationDisplay.from_estimator(model, row, costs=[100.0, 2.0, 4.0])
+    assert [label.get_text() for label in priced.ax_.get_yticklabels()] == ["column 0", "column 2", "column 1"]
+    widths = [bar.get_width() for bar in priced.ax_.patches]
+    assert_allclose(widths, np.sort(value_of_information(model, row, costs=[100.0, 2.0, 4.0]).worth))
+    assert priced.ax_.get_xlabel().endswith("for each unit of cost")
 
 
 def test_the_rank_diagram_names_every_method_and_joins_those_that_do_not_differ():

@@ -124,7 +124,7 @@ def _missing(names: list[str], worth: ValueOfInformation | None, points: Tipping
     gains = dict.fromkeys(names, 0.0)
     if worth is not None:
         gains |= dict(zip(worth.names, np.maximum(worth.worth, 0.0).tolist(), strict=True))
-        per_cost = " for its cost" if not np.all(worth.costs == 1.0) else ""
+        per_cost = " for its cost" if worth.priced else ""
         table.add_column(f"fall of the {worth.measure} if measured{per_cost}", justify="right")
         table.add_column("")
     if points is not None:

@@ -85,7 +85,7 @@ class Gaussian(IteratedDensity):
     variances_ : ndarray of shape (n_features,)
         The variance of each column, without the ridge.
     ridge_ : float
-        The ridge used.
+        The ridge used; 0 with a prior.
     log_likelihood_ : ndarray of shape (n_iterations + 1,)
         Log-likelihood of the observed values before each iteration and after the last.
     objective_ : ndarray of shape (n_iterations + 1,)
@@ -169,14 +169,16 @@ class Gaussian(IteratedDensity):
         standard = standardise(observations.total)
         if not standard.seen.any():
             raise no_observed_value()
-        ridge = self._ridge_for(len(standard.scale), standard.count)
-        if self.prior is not None:
+        if self.prior is None:
+            ridge = self._ridge_for(len(standard.scale), standard.count)
+        else:
+            ridge = 0.0
             standard = replace(standard, live=np.ones_like(standard.live))  # a prior says something of every column
         ascent = maximise_gaussian(
             observations.compressed(standard), self._prior_in(standard, ridge), self.tol, self.max_iter
         )
         self.mean_, self.covariance_ = standard.mean(ascent.point.mean), standard.covariance(ascent.point.covariance)
-        self.variances_ = self.covariance_.diagonal() - (0.0 if self.prior else ridge * standard.variances)
+        self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
         self._keep_course(ascent, standard, ridge)
 
     def condition_subspaces(self, points, bases) -> GaussianRows:

@@ -22,7 +22,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
 
     Parameters
     ----------
-    alpha : float, default=1.0
+    smoothing : float, default=1.0
         Rows added to every category of every class (Laplace's smoothing).
 
     Attributes
@@ -62,7 +62,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
         "feature_log_prob_": ["float c *"],
         "schema_": Schema,
     }
-    _parameter_constraints: ClassVar[dict] = {"alpha": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict] = {"smoothing": [POSITIVE]}
 
     def _check_held(self) -> None:
         super()._check_held()
@@ -70,8 +70,8 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
         if any(len(codes) != chances.shape[1] for codes, chances in pairs):
             raise ValueError("The probabilities do not go with the categories.")
 
-    def __init__(self, *, alpha=1.0) -> None:
-        self.alpha = alpha
+    def __init__(self, *, smoothing=1.0) -> None:
+        self.smoothing = smoothing
 
     def fit(self, X, y, sample_weight=None) -> CategoricalNaiveBayes:
         """Count the categories of each class.
@@ -99,7 +99,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
         self._codes = [np.unique(column[~np.isnan(column) & (weight > 0)]) for column in table.values.T]
         self.feature_log_prob_ = []
         for column, known in zip(table.values.T, self._codes, strict=True):
-            counts = member @ (column[:, None] == known) + self.alpha
+            counts = member @ (column[:, None] == known) + self.smoothing
             self.feature_log_prob_.append(np.log(counts / counts.sum(axis=1, keepdims=True)))
         self.categories_ = [
             known if levels is None else np.array(levels, dtype=object)[known.astype(int)]

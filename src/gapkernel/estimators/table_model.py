@@ -194,34 +194,42 @@ class TableModel(MetaEstimatorMixin, Restored, BaseEstimator):
         return self._answer("predict_proba", X)
 
     @available_if(_has("predict_interval"))
-    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
+    def predict_interval(self, X, coverage=0.9, return_rule=False) -> Any:
         """Predict intervals that hold the value of a row with a given probability.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
+        return_rule : bool, default=False
+            Whether to return the rule that served each row too.
 
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
+        rules : ndarray of str, shape (n_samples,)
+            If ``return_rule``.
         """
-        return self._answer("predict_interval", X, coverage=coverage)
+        return self._answer("predict_interval", X, coverage=coverage, return_rule=return_rule)
 
     @available_if(_has("predict_set"))
-    def predict_set(self, X, coverage=0.9) -> np.ndarray:
+    def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
         """Predict sets that hold the class of a row with a given probability.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
+        return_rule : bool, default=False
+            Whether to return the rule that served each row too.
 
         Returns
         -------
         sets : ndarray of shape (n_samples, n_classes), bool
+        rules : ndarray of str, shape (n_samples,)
+            If ``return_rule``.
         """
-        return self._answer("predict_set", X, coverage=coverage)
+        return self._answer("predict_set", X, coverage=coverage, return_rule=return_rule)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X) -> np.ndarray:

@@ -299,7 +299,10 @@ class MadeMethod(PreparedMethod):
 
 
 def answers_on_complete_rows(estimator, here, there, y, settings: list[Setting], method: str) -> list[np.ndarray]:
-    """What an RBF machine trained on ``here`` answers to ``there`` in each setting; one matrix serves a width."""
+    """What an RBF support vector machine trained on ``here`` answers to ``there`` in each setting.
+
+    One matrix serves a width.
+    """
     places, n = np.arange(len(here) + len(there)), len(here)
     unused = np.resize(y, len(there))
     search = Search(

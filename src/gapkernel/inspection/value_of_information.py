@@ -64,6 +64,11 @@ class ValueOfInformation:
         return self.names[int(np.argmax(self.worth))]
 
     @property
+    def priced(self) -> bool:
+        """Whether a cell costs other than 1."""
+        return bool(np.any(self.costs != 1.0))
+
+    @property
     def worth(self) -> np.ndarray:
         """The reduction for each unit of cost, (n_missing,)."""
         return self.reduction / self.costs

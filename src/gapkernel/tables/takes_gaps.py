@@ -66,8 +66,13 @@ class TakesGaps(Restored):
 
 def copy_columns(source, target) -> None:
     """Give ``target`` the number and the names of the columns that ``source`` was fitted to."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(source, name):
-            setattr(target, name, getattr(source, name))
+    set_or_forget(target, **{name: getattr(source, name, None) for name in ("n_features_in_", "feature_names_in_")})
+
+
+def set_or_forget(fitted, **attributes) -> None:
+    """Set attributes of a fit. None is one that this fit does not have: that of an earlier fit goes."""
+    for name, value in attributes.items():
+        if value is None:
+            fitted.__dict__.pop(name, None)
         else:
-            target.__dict__.pop(name, None)  # of an earlier fit
+            setattr(fitted, name, value)

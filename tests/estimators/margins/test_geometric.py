@@ -1,6 +1,6 @@
 """Margins in the columns that a row has: limits, optimality of the separable machine, and what is refused."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, LinearSVC
 
 from gapkernel import GeometricMarginSVC
-from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 
 
 def problem(seed=0, n=80, d=4, rate=0.3, noise=0.3, shift=0.0):
@@ -78,24 +77,6 @@ def test_the_polynomial_of_degree_one_is_the_linear_machine():
     poly = GeometricMarginSVC(kernel="poly", degree=1, gamma=1.0, coef0=0.0, tol=1e-8).fit(X, y)
     assert_allclose(linear.scales_, poly.scales_, atol=1e-6)
     assert_allclose(linear.decision_function(X), poly.decision_function(X), atol=1e-5)
-
-
-def test_pattern_norms_are_those_of_masked_rows():
-    X, _ = problem(7, n=12)
-    values, seen = zero_filled(X)
-    seen = seen.astype(float)
-    weights = np.random.default_rng(0).standard_normal(12)
-    masks = np.array([[1, 1, 1, 1], [1, 0, 1, 0]], bool)
-    kernel = ObservedColumnsKernel("poly", gamma=0.5, coef0=1.0, degree=2)
-    for mask, norm in zip(masks, kernel.squared_norms(values, seen, weights, masks), strict=True):
-        gram = (0.5 * (values * mask) @ (values * mask).T + 1.0) ** 2
-        assert_allclose(norm, weights @ gram @ weights)
-
-
-def test_the_rbf_counts_joint_columns_only():
-    left, right = np.array([[1.0, np.nan, 2.0]]), np.array([[0.0, 5.0, np.nan]])
-    (a, seen_a), (b, seen_b) = zero_filled(left), zero_filled(right)
-    assert_allclose(ObservedColumnsKernel("rbf", gamma=0.3).cross(a, seen_a * 1.0, b, seen_b * 1.0), np.exp(-0.3))
 
 
 def test_the_separable_machine_on_complete_data_is_the_hard_margin_through_the_origin():
@@ -241,6 +222,18 @@ def test_threads_change_nothing():
     y = np.random.default_rng(0).integers(0, 3, len(X))
     one, two = (GeometricMarginSVC(n_jobs=n).fit(X, y).decision_function(X) for n in (1, 2))
     assert_array_equal(one, two)
+
+
+VARIANTS = [{}, {"kernel": "rbf"}, {"method": "average"}, {"method": "separable"}]
+
+
+@pytest.mark.filterwarnings("ignore:The RBF kernel")
+@pytest.mark.parametrize(("first", "second"), list(permutations(VARIANTS, 2)), ids=str)
+def test_a_refit_keeps_nothing_of_an_earlier_fit(first, second):
+    X, y = problem(0, n=40, shift=3.0, rate=0.2)
+    refitted, fresh = GeometricMarginSVC(**first).fit(X, y), GeometricMarginSVC(**second).fit(X, y)
+    refitted.set_params(**fresh.get_params()).fit(X, y)
+    assert vars(refitted).keys() == vars(fresh).keys()
 
 
 def test_dates_are_refused():

@@ -330,6 +330,14 @@ def test_the_primal_form_needs_no_matrix_of_all_rows():
             RobustSVC().fit(X, y)
 
 
+@pytest.mark.parametrize(("first", "second"), [("rbf", "linear"), ("linear", "rbf")])
+def test_a_refit_in_the_other_form_keeps_nothing_of_an_earlier_fit(first, second):
+    X, y = problem(7)
+    refitted, fresh = RobustSVC(kernel=first, tau=0.2).fit(X, y), RobustSVC(kernel=second, tau=0.2).fit(X, y)
+    refitted.set_params(kernel=second).fit(X, y)
+    assert vars(refitted).keys() == vars(fresh).keys()
+
+
 @pytest.mark.slow
 def test_at_the_size_of_the_published_experiment_it_trains_in_seconds():
     X, y = problem(24, n=240, d=13, rate=0.3)

@@ -65,7 +65,7 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         probable together. Other sets hold every class that is not less probable than right classes usually are, and
         always the most probable one.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
     n_jobs : int, default=None
         Threads. None is as many as the engine has (`set_config`). The number never changes a result.

@@ -13,7 +13,7 @@ from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.tables import Schema, Table, Tilt
 
 FEW_VALUES, MANY_VALUES = 3, 12
-"""Whole numbers with this many different values may be codes of a category."""
+"""Whole numbers with this many different values may be codes of a category: both are tried, the evidence decides."""
 
 ROWS_PER_CODE = 5
 """Rows for each value that codes of a category have at least, in the mean."""

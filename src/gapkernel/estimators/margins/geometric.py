@@ -19,14 +19,14 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.class_weights import class_weighted, part_of
+from gapkernel.estimators.margins.observed_columns import ObservedColumnsKernel
 from gapkernel.estimators.one_against_rest import OneAgainstRest
-from gapkernel.kernels.observed_columns import ObservedColumnsKernel
 from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
 from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
-from gapkernel.tables.takes_gaps import TakesGaps
+from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     coef_ : ndarray of shape (n_outputs, n_codes)
         w, for the linear kernel: a weight for each column of numbers and each 0/1 code.
     dual_coef_ : list of ndarray
-        Weights of the support rows of each output, for other kernels.
+        Weights of the support rows of each output, but for "separable".
     support_ : list of ndarray
         Indices of the support rows of each output, empty for "separable".
     scales_ : ndarray of shape (n_outputs, n_used_rows)
@@ -218,9 +218,9 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)
         if self.method == "separable":
-            kernel, column_scales, found = self._separate(values, seen, targets)
+            kernel, column_scales, found, margins = self._separate(values, seen, targets)
         else:
-            kernel, column_scales, found = self._alternate(values, seen, targets, weight, columns)
+            kernel, column_scales, found, margins = self._alternate(values, seen, targets, weight, columns)
         self._kernel, self._column_scales = kernel, column_scales
         self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
         self.classes_, self.schema_ = classes, table.schema
@@ -229,8 +229,13 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         self.intercept_ = np.concatenate([solution.intercept for solution, *_ in found])
         self.scales_ = np.array([solution.scales for solution, *_ in found])
         self.n_iter_ = np.array([solution.n_iter for solution, *_ in found])
-        if self.kernel == "linear":
-            self.coef_ = np.array([fit.weights @ fit.values for fit in self._fits]) * column_scales
+        linear = self.kernel == "linear"
+        set_or_forget(
+            self,
+            coef_=np.array([fit.weights @ fit.values for fit in self._fits]) * column_scales if linear else None,
+            dual_coef_=[fit.weights for fit in self._fits] if margins is None else None,
+            margin_=margins,
+        )
         return self
 
     def _values(self, X) -> np.ndarray:
@@ -278,8 +283,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         jobs = (delayed(solver.solve)(gram, target.astype(int), weight) for target in targets)
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         solved = list(tracked(parallel(jobs), len(targets), "outputs", self.verbose))
-        self.dual_coef_ = [solution.weights[:, 0] for solution in solved]
-        return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved]
+        return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved], None
 
     def _separate(self, values, seen, targets):
         """Solve by cone programs: the direction with the largest smallest margin."""
@@ -298,8 +302,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
             solution = ScaledSolution(np.empty(0, int), np.ones((1, 1)), np.zeros(1), 1, scales)
             found.append((solution, direction[None], np.ones((1, len(direction)))))
             margins.append(margin)
-        self.margin_ = np.array(margins)
-        return ObservedColumnsKernel("linear"), np.ones(values.shape[1]), found
+        return ObservedColumnsKernel("linear"), np.ones(values.shape[1]), found, np.array(margins)
 
 
 def _scales(kernel: ObservedColumnsKernel, rows, rows_seen, weights, patterns: Patterns, floor: float) -> np.ndarray:

@@ -21,6 +21,7 @@ from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.solvers.cones import ConeSolution, ConeSolver
 from gapkernel.tables import Table
+from gapkernel.tables.takes_gaps import set_or_forget
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""
@@ -218,9 +219,9 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         super()._keep(training, laws, solution)
         self.intercept_ = solution.intercept
         if self.form_ == "primal":
-            self.coef_ = self._primal()
+            set_or_forget(self, coef_=self._primal(), dual_coef_=None)
         else:
-            self.dual_coef_ = solution.weights.T
+            set_or_forget(self, coef_=None, dual_coef_=solution.weights.T)
         self.slack_, self.margin_norm_, self.objective_ = solution.slack, solution.norm, solution.objective
         self.residuals_, self.status_ = solution.residuals, solution.status
         self.n_iter_, self.solve_time_ = solution.n_iter, solution.seconds

@@ -86,7 +86,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         `JointGaussian` with categories in the table; `FactorAnalysis` for wide tables on which a full covariance would
         be slow.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categories: those whose type says so (category, text, truth values), none, or names,
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap. A category shares one length scale among its
         codes.
     indicator : bool or Missingness, default=False

@@ -13,7 +13,9 @@ FEW_ROWS = 50
 """Below this a score moves by several points from one fold to the next."""
 
 CODES = range(3, 11)
-"""Whole numbers with this many different values may be codes of categories."""
+"""Whole numbers with this many different values, from 0 or 1 on, look like codes of categories.
+
+A person is told of clear cases only; the Gap estimators, which try both, consider more."""
 
 NAMED_AS_NUMBER = re.compile(r"(^|[^a-z])(id|key|nr|no|number|index|idx)$", re.IGNORECASE)
 
