@@ -1,5 +1,7 @@
 """Gaussian process classification with gaps: scikit-learn's where nothing is missing, integrals where something is."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -182,3 +184,15 @@ def test_coefficients_and_intercept_are_those_of_the_latent_mean(prior):
     X, y = problem(rate=0.2)
     model = fixed(prior=prior).fit(X, y)
     assert_allclose(model._values(X)[:, 0], model.latent_mean(X), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("conformal", [True, "mask"])
+def test_rows_whose_class_is_sure_to_the_last_digit_are_left_out_without_a_division_by_zero(conformal):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((120, 2))
+    y = X.sum(axis=1) > 0
+    X[random.random(X.shape) < 0.2] = np.nan
+    with warnings.catch_warnings(action="error"):
+        model = gk.GaussianProcessClassifier(conformal=conformal).fit(X, y)
+    inside = model.predict_set(X, coverage=0.9)[np.arange(120), y.astype(int)]
+    assert 0.9 <= inside.mean() <= 1.0

@@ -246,12 +246,14 @@ class FittedProcess(Restored):
         """Mean and variance of rows, as `mean` and `variance` would give them without the training row at each place.
 
         By default of all training rows; ``rows`` may know less of them. The posterior without row i has b and A less
-        their parts along column i of A (Rasmussen, Williams: 5.12), whatever the kernel of row i with itself.
+        their parts along column i of A (Rasmussen, Williams: 5.12), whatever the kernel of row i with itself. A row
+        whose A_ii is zero, of a class that is sure to the last digit, has no part in them.
         """
         if rows is None or places is None:
             rows, places = self.evidence.rows, np.arange(len(self.evidence.rows))
         inverse, beta = self.posterior.inverse, self.posterior.coefficients
-        own, mean, variance = inverse.diagonal()[places], np.empty(len(rows)), np.empty(len(rows))
+        diagonal = np.where(inverse.diagonal() > 0, inverse.diagonal(), np.inf)
+        own, mean, variance = diagonal[places], np.empty(len(rows)), np.empty(len(rows))
         for some in self._blocks(len(rows)):
             cross = self.parameters.constant * self.kernel.cross(rows.take(some), self.evidence.rows)
             along, explained = np.einsum("ij,ij->i", cross, inverse[places[some]]), self.posterior.explained(cross)
@@ -262,7 +264,7 @@ class FittedProcess(Restored):
         def without(t):  # bb' - A without row i is vv' - A with these v
             i = places[t]
             column = inverse[i]
-            return np.stack([beta - column * (beta[i] / column[i]), column / np.sqrt(column[i])])
+            return np.stack([beta - column * (beta[i] / diagonal[i]), column / np.sqrt(diagonal[i])])
 
         variance = np.maximum(variance + self._spread(rows, without), 0.0) + self.parameters.noise
         return self.evidence.prior_mean + mean, variance
