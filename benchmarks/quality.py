@@ -42,6 +42,8 @@ TUNED = {"mean": "mean_indicator", "iterative": "iterative", "hgb": "boosting", 
 """Rivals whose settings are chosen by cross-validation, and their names in the registry of methods."""
 COMMAND = "python benchmarks/quality.py"
 CELL_NOTES = """
+Ahead of TabPFN-3 in the mean log loss or RMSE in {} of {} conditions.
+
 The rivals' scores are those that the study publishes (github.com/Sompote/TabICL-M), where it has any; its splits and
 gaps are rebuilt from its description, with a table of its scores, both kept outside this repository. This is the third
 run of the cells. The first was seen (ahead of TabPFN-3 in the mean in 5 of 12 conditions; climate with shifted sources
@@ -314,7 +316,7 @@ def write_calibration(frame):
 def write_cells(frame):
     """The cells beside the published scores, seed by seed."""
     published = pd.read_csv(CELLS / "published.csv")
-    rows = []
+    rows, ahead = [], []
     for (name, mechanism, rate), mine in frame.groupby(["dataset", "mechanism", "fraction"]):
         measures = ("rmse",) if name == "diabetes" else ("auc", "logloss")
         for measure in measures:
@@ -328,11 +330,20 @@ def write_cells(frame):
                 theirs = same[(same.method == rival) & (same.metric == measure)].set_index("seed")["value"]
                 theirs = theirs.reindex(ours.index)
                 better = (ours > theirs) if measure == "auc" else (ours < theirs)
+                if rival == "tabpfn3" and measure != "auc":
+                    ahead.append(ours.mean() < theirs.mean())
                 known = theirs.notna().any()
                 line += [f"{theirs.mean():.4f}", f"{int(better.sum())} of {len(ours)}"] if known else ["", ""]
             rows.append(line)
     header = ["table", "gaps", "rate", "measure", "seeds", "gap", "TabPFN-3", "better in", "CatBoost", "better in"]
-    report("quality_cells", "The cells of a published study", header, rows, CELL_NOTES, COMMAND)
+    report(
+        "quality_cells",
+        "The cells of a published study",
+        header,
+        rows,
+        CELL_NOTES.format(sum(ahead), len(ahead)),
+        COMMAND,
+    )
 
 
 def _draw(tested):
