@@ -1,7 +1,6 @@
 """Dask collections: the same models as in memory, whatever the blocks, the workers, and what happens to them."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,25 +195,27 @@ def test_bad_collections_are_one_clear_complaint(fit, complaint):
         fit(da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100))
 
 
-def _load(X, folder, block_info=None):
-    """A block of rows; the first time that block 2 is read, its worker dies."""
-    number = block_info[None]["chunk-location"][0]
-    if number == 2 and not (mark := Path(folder) / "died").exists():
-        mark.touch()
-        os._exit(1)
-    return X[60 * number : 60 * number + 60]
-
-
 def test_two_workers_one_of_which_dies_give_the_model_of_one_process(tmp_path):
     distributed = pytest.importorskip("distributed")
     X, y, _ = problem()
+
+    def load(X, block_info=None):  # inside, so that workers need not import this module
+        """A block of rows; the first time that block 2 is read, its worker dies."""
+        number = block_info[None]["chunk-location"][0]
+        if number == 2 and not (mark := tmp_path / "died").exists():
+            mark.touch()
+            os._exit(1)
+        return X[60 * number : 60 * number + 60]
+
     options = {"dashboard_address": ":0", "silence_logs": 50, "worker_class": distributed.Nanny}
+    impatient = {"distributed.scheduler.no-workers-timeout": "120s"}  # in place of a wait for ever if none comes up
     with (
+        dask.config.set(impatient),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
         distributed.Client(cluster),
         dask.config.set(scheduler="distributed"),
     ):
-        blocks = da.map_blocks(_load, X, str(tmp_path), chunks=((60,) * 4, (4,)), dtype=float)
+        blocks = da.map_blocks(load, X, chunks=((60,) * 4, (4,)), dtype=float)
         model = gk.FourierClassifier(20, random_state=0, density_samples=None).fit(blocks, y)
         answers = model.predict(da.from_array(X, chunks=(60, 4))).compute()
     assert (tmp_path / "died").exists()
