@@ -111,3 +111,15 @@ def test_a_density_that_is_not_fitted_tells_no_value_of_information():
     model = gk.KernelRidge().fit(X, NUMBERS)
     with pytest.raises(ValueError, match="not fitted yet"):
         gk.inspection.value_of_information(model, X[3], density=gk.density.Gaussian())
+
+
+@pytest.mark.parametrize("verb", ["gram", "cross", "over_widths"])
+@pytest.mark.parametrize("metric", [None, [[2.0, 0.0], [0.0, 1.0]]], ids=["plain", "metric"])
+def test_rows_at_the_end_of_all_numbers_are_refused_by_every_engine(verb, metric):
+    """The difference of two means overflows, and with a gap beside it the distance is infinity less infinity."""
+    density = gk.density.Gaussian.from_moments(np.zeros(2), [[1.0, 0.99], [0.99, 1.0]])
+    rows = density.condition([[1.7e308, np.nan], [-1.7e308, np.nan], [0.0, np.nan], [0.0, 1.0]])
+    kernel = ExpectedRBF(0.5) if metric is None else GenRBF(0.5, metric)
+    given = {"gram": (rows,), "cross": (rows, rows), "over_widths": ([0.1, 0.2, 0.3, 0.4, 0.5], rows)}
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="overflows for these rows"):
+        getattr(kernel, verb)(*given[verb])

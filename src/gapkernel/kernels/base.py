@@ -76,13 +76,13 @@ class Kernel(BaseEstimator, ABC):
         """Kernel matrix of one batch, (n, n)."""
         rows = self.accept(rows)
         check_fits((len(rows), len(rows)), "The Gram matrix")
-        return check_finite(self._meeting_itself(self._gram(rows), rows), repr(self))
+        return self._checked(self._meeting_itself(self._gram(rows), rows))
 
     def cross(self, left: Rows, right: Rows) -> np.ndarray:
         """Kernel matrix of two batches, (n_left, n_right), all rows independent."""
         left, right = self._pair(left, right)
         check_fits((len(left), len(right)), "The kernel matrix")
-        return check_finite(self._cross(left, right), repr(self))
+        return self._checked(self._cross(left, right))
 
     def diag(self, rows: Rows) -> np.ndarray:
         """E k(x_i, x_i) for each row, the diagonal of `gram`."""
@@ -139,6 +139,10 @@ class Kernel(BaseEstimator, ABC):
         uncertain = np.flatnonzero(~rows.complete)
         matrices[..., uncertain, uncertain] = self._diag(rows)[uncertain]
         return matrices
+
+    def _checked(self, matrix: np.ndarray) -> np.ndarray:
+        """A kernel matrix, if all its numbers are finite; a kernel that has looked at them already overrides this."""
+        return check_finite(matrix, repr(self))
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         block = max(1, get_config().memory_budget // (32 * max(1, len(right))))
@@ -310,8 +314,7 @@ class Scaled(OfKernel):
     @property
     def linear_factor(self) -> float | None:
         """That of the kernel inside, multiplied."""
-        inside = self.kernel.linear_factor
-        return None if inside is None else self._joined(inside)
+        return None if self.kernel.linear_factor is None else self._joined(self.kernel.linear_factor)
 
     def _joined(self, values, alike=1.0):
         return self.factor * values
