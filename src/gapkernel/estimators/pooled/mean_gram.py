@@ -81,7 +81,7 @@ class MeanGram(Restored):
         if not isinstance(name, str):
             return self.kernel(left, right)
         # to the last bit what the estimator itself would compute, so that one completion is the plain estimator
-        return pairwise_kernels(left, right, metric=name, filter_params=True, **self.kernel.parameters)
+        return pairwise_kernels(left, right, metric=name, **self.kernel.parameters)
 
 
 def _kernel_of(estimator, given: dict):
