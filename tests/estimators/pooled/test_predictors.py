@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 import gapkernel as gk
+from gapkernel.imputation.imputations import Imputations
 
 nan = np.nan
 CHAINS = gk.ChainedEquations(n_imputations=4, n_sweeps=2, random_state=0)
@@ -210,6 +211,20 @@ def test_a_seedless_imputer_takes_the_pools_seed():
     )
     assert_array_equal(first, second)
     assert imputer.random_state is None
+
+
+@pytest.mark.parametrize("estimator", [SVC(), LogisticRegression(), KNeighborsClassifier()], ids=repr)
+@pytest.mark.parametrize("pooling", ["stack", "average", "vote"])
+def test_new_rows_are_imputed_once(monkeypatch, estimator, pooling):
+    X, y = problem()
+    model = gk.MultipleImputationClassifier(estimator, CHAINS, pooling=pooling).fit(X, y)
+    complete, asked = Imputations.complete, []
+    monkeypatch.setattr(Imputations, "complete", lambda self, *args: asked.append(1) or complete(self, *args))
+    for method in ("predict", "predict_proba", "decision_function", "between_variance"):
+        if hasattr(model, method):
+            asked.clear()
+            getattr(model, method)(X)
+            assert len(asked) == 1, method
 
 
 def test_the_target_may_help_the_imputer():
