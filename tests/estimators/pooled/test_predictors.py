@@ -346,8 +346,8 @@ def test_dates_are_refused_and_a_regressor_takes_categories():
         (gk.MultipleImputationClassifier(LinearSVC(), CHAINS, pooling="kernel"), "needs an estimator with a parameter"),
         (gk.MultipleImputationRegressor(LinearRegression(), CHAINS, pooling="kernel"), "needs an estimator with a"),
         (
-            gk.MultipleImputationClassifier(gk.SVC(gamma="median"), CHAINS, pooling="kernel"),
-            "gamma must be a pos",
+            gk.MultipleImputationClassifier(gk.SVC(gamma="narrow"), CHAINS, pooling="kernel"),
+            "'gamma' parameter of SVC must be",
         ),
         (
             gk.MultipleImputationClassifier(gk.SVC(kernel=gk.kernels.GenRBF()), CHAINS, pooling="kernel"),
