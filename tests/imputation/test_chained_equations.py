@@ -314,6 +314,15 @@ def test_selected_predictors_are_those_of_select_predictors():
     assert_array_equal(imputer.predictors_, select_predictors(X, mincor=0.4))
 
 
+@pytest.mark.parametrize("mincor", [[2, -1, -1], [[2, 2, 2], [-1, -1, 2], [-1, -1, -1]]], ids=["vector", "matrix"])
+def test_thresholds_of_targets_and_pairs_hold_for_columns_without_gaps_too(mincor):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[:10, 2] = nan
+    imputer = gk.ChainedEquations(predictors="selected", mincor=mincor, n_imputations=1, n_sweeps=1).fit(X)
+    # no absolute correlation is above 2, and all are above -1
+    assert_array_equal(imputer.predictors_, (np.reshape(mincor, (3, -1)) < 0) & ~np.eye(3, dtype=bool))
+
+
 def test_a_matrix_of_predictors_is_obeyed():
     random = np.random.default_rng(0)
     X = np.repeat(random.standard_normal((300, 1)), 2, axis=1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF, Matern
-from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, laplacian_kernel
 from strategies import random_laws
 
 import gapkernel as gk
@@ -43,6 +43,16 @@ def test_the_same_draw_meets_itself_on_the_diagonal():
     linear = MonteCarlo("linear", n_draws=512, random_state=0)
     assert_allclose(linear.diag(rows), ExpectedLinear().diag(rows), rtol=2e-2)
     assert_allclose(linear.gram_variance(rows), ExpectedLinear().gram_variance(rows), rtol=0.1, atol=0.05)
+
+
+def test_the_diagonal_of_an_rbf_is_1_and_costs_nothing(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("the diagonal was computed")
+
+    rows = random_laws(2, 8, 3, 0.5)[2]
+    monkeypatch.setitem(PAIRWISE_KERNEL_FUNCTIONS, "rbf", never)
+    monkeypatch.setattr("gapkernel.kernels.on_vectors.CompleteKernel.__call__", never)
+    assert_allclose(rbf(32).diag(rows), 1.0, rtol=1e-12)
 
 
 @given(seed=st.integers(0, 1000))
@@ -88,7 +98,7 @@ def test_kernels_of_scikit_learn_work_in_a_machine():
         ({"base": "rbff"}, "'base' parameter"),
         ({"base": 3}, "'base' parameter"),
         ({"base": RBF(1.0), "base_params": {"gamma": 1.0}}, "base_params"),
-        ({"base": lambda X, Y: np.ones(len(X))}, r"shape \(\d+, \d+\)"),
+        ({"base": lambda X, Y: np.ones(len(X))}, r"base must give a matrix of shape \(\d+, \d+\)"),
         ({"n_draws": 0}, "n_draws"),
         ({"n_draws": 2.5}, "n_draws"),
         ({"random_state": None}, "give random_state a number, or call resolve first"),

@@ -35,7 +35,8 @@ class Marginals(Density):
     categorical : {"frequency", "uniform"}, default="frequency"
         Law of a missing category: as frequent as it was, or all levels alike.
     bandwidth : {"ste", "dpi"} or float, default="ste"
-        How the windows are made: `sheather_jones`, or a number for the half-width of all of them.
+        How the windows are made: `sheather_jones`, or a number for the half-width of all of them. Weights say how
+        much each window counts, not how wide it is.
     bandwidth_factor : float, default=sqrt(3)
         Half-width of a window for a Sheather-Jones bandwidth of 1. The default gives the window that deviation;
         1.74 is the canonical match.

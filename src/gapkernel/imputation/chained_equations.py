@@ -30,7 +30,7 @@ from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding, declared_kinds
-from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors
+from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors, thresholds
 from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -65,8 +65,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     predictors : {"all", "selected"} or array-like of bool of shape (n_features, n_features), default="all"
         Which columns (of the matrix) predict which (its rows). "selected" is the choice of `select_predictors`
         with ``mincor``, ``minpuc`` and ``correlation``.
-    mincor, minpuc : float, default=0.1 and 0.0
-        Thresholds of "selected".
+    mincor, minpuc : float or array-like, default=0.1 and 0.0
+        Thresholds of "selected": one number, one for each target, or one for each pair.
     correlation : {"kendall", "pearson", "spearman"}, default="kendall"
         Correlation of "selected".
     ridge : float or "auto", default="auto"
@@ -302,7 +302,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         if isinstance(self.predictors, str) and self.predictors == "selected":
             chosen = select_predictors(table, self.mincor, self.minpuc, self.correlation)
             complete = ~np.isnan(table).any(axis=0)  # gaps may come later, so these need predictors too
-            chosen[complete] = association(table, self.correlation, include_response=False)[complete] > self.mincor
+            strength = association(table, self.correlation, include_response=False)
+            chosen[complete] = (strength > thresholds(self.mincor, len(strength), "mincor"))[complete]
         elif not isinstance(self.predictors, str):
             given = np.asarray(self.predictors, dtype=bool)
             if given.shape != (d, d):

@@ -81,9 +81,9 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_
     missing = np.isnan(X)
     d = X.shape[1]
     strength = association(X, correlation, include_response)
-    chosen = strength > _thresholds(mincor, d, "mincor")
+    chosen = strength > thresholds(mincor, d, "mincor")
     with np.errstate(invalid="ignore"):
-        chosen &= ~(usable_cases(X) < _thresholds(minpuc, d, "minpuc"))
+        chosen &= ~(usable_cases(X) < thresholds(minpuc, d, "minpuc"))
     np.fill_diagonal(chosen, False)
     chosen[~missing.any(axis=0)] = False
     return chosen
@@ -145,7 +145,7 @@ def _two_valued(X: np.ndarray) -> np.ndarray:
     return np.array([len(np.unique(column[~np.isnan(column)])) <= 2 for column in X.T], dtype=bool)
 
 
-def _thresholds(value, d: int, name: str) -> np.ndarray:
+def thresholds(value, d: int, name: str) -> np.ndarray:
     """A threshold for each pair: one number, one for each target (row), or a whole matrix."""
     value = as_floats(value, name)
     if value.ndim == 1 and len(value) == d:

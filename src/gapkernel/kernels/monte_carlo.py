@@ -8,13 +8,13 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.kernels.on_vectors import matrix_of
+from gapkernel.kernels.on_vectors import CompleteKernel
 from gapkernel.rows import AtomRows, Moments, Rows
 
 TILE_BYTES = 2**25
@@ -104,12 +104,12 @@ class MonteCarlo(Kernel):
 
     def _mean_and_square(self, left: Rows, right: Rows, squared: bool) -> tuple[np.ndarray, np.ndarray]:
         """Mean and, if ``squared``, mean square of the base kernel over all pairs of completions."""
-        mean = np.empty((len(left), len(right)))
+        kernel, mean = self._on_vectors(), np.empty((len(left), len(right)))
         square = np.empty_like(mean) if squared else mean
         others = list(self._atoms(right))
         for i, here in self._atoms(left):
             for j, there in others:
-                values = self._base(here.values, there.values)
+                values = kernel(here.values, there.values)
                 mean[i, j] = _mean_over_atoms(values, here, there)
                 if squared:
                     square[i, j] = _mean_over_atoms(values**2, here, there)
@@ -117,9 +117,9 @@ class MonteCarlo(Kernel):
 
     def _same_draw(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Mean and mean square of k(x, x) over the completions of each row."""
-        mean, square = np.empty(len(rows)), np.empty(len(rows))
+        kernel, mean, square = self._on_vectors(), np.empty(len(rows)), np.empty(len(rows))
         for tile, atoms in self._atoms(rows):
-            values = np.concatenate([self._base(x[None], x[None])[0] for x in atoms.values])
+            values = kernel.diag(atoms.values)
             mean[tile] = np.add.reduceat(atoms.weight * values, atoms.starts[:-1])
             square[tile] = np.add.reduceat(atoms.weight * values**2, atoms.starts[:-1])
         return mean, square
@@ -137,10 +137,9 @@ class MonteCarlo(Kernel):
             some = slice(begin, begin + tile)
             yield some, rows.take(some).atoms(self.n_draws, "sobol", int(self.random_state))  # type: ignore[misc]
 
-    def _base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        if isinstance(self.base, str):
-            return pairwise_kernels(left, right, metric=self.base, **(self.base_params or {}))
-        return matrix_of(self.base, left, right, "base")
+    def _on_vectors(self) -> CompleteKernel:
+        """The base kernel."""
+        return CompleteKernel(self.base, self.base_params or {}, "base")
 
 
 def _mean_over_atoms(values: np.ndarray, left: AtomRows, right: AtomRows) -> np.ndarray:

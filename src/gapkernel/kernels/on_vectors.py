@@ -27,22 +27,25 @@ class CompleteKernel(Restored):
     source : str, Kernel, scikit-learn kernel or callable
     parameters : dict
         For a kernel given by name.
+    name : str
+        The parameter that the kernel came by, for errors.
     """
 
     source: object
     parameters: dict = field(default_factory=dict)
+    name: str = "kernel"
 
-    _held: ClassVar[dict] = {"source": str | Callable | Kernel, "parameters": dict}
+    _held: ClassVar[dict] = {"source": str | Callable | Kernel, "parameters": dict, "name": str}
 
     def __call__(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """k(x, y) for all pairs, in the precision of ``left`` where the kernel can."""
         if self.source == "rbf":
-            return _rbf(left, right.astype(left.dtype), self.parameters["gamma"])
+            return _rbf(left, right.astype(left.dtype), **self.parameters)
         if isinstance(self.source, str):
-            return pairwise_kernels(left, right, metric=self.source, filter_params=True, **self.parameters)
+            return pairwise_kernels(left, right, metric=self.source, **self.parameters)
         if isinstance(self.source, Kernel):
             return self.source.cross(GaussianRows.certain(left), GaussianRows.certain(right))
-        return matrix_of(self.source, left, right, "kernel")
+        return matrix_of(self.source, left, right, self.name)
 
     def diag(self, rows: np.ndarray) -> np.ndarray:
         """k(x, x) for each row."""
@@ -50,9 +53,7 @@ class CompleteKernel(Restored):
             return np.ones(len(rows))
         if isinstance(self.source, Kernel):
             return self.source.diag(GaussianRows.certain(rows))
-        if isinstance(self.source, ProcessKernel):
-            return self.source.diag(rows)
-        return np.array([self(row[None], row[None])[0, 0] for row in rows])
+        return FunctionKernel(self).diag(GaussianRows.certain(rows))
 
 
 @dataclass(eq=False, repr=False)
@@ -80,7 +81,7 @@ class FunctionKernel(Kernel):
         return super()._looked_at(rows)
 
     def _diag(self, rows: Rows) -> np.ndarray:
-        return CompleteKernel(self.function).diag(rows.means)
+        return self._self_cross(rows)  # a complete row is its own independent copy
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
         return matrix_of(self.function, left.means, right.means, "kernel")
@@ -124,7 +125,8 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
                 f"kernel_params of kernel={kernel!r} may have the keys {own}, got {wrong}; "
                 f"gamma is a parameter of its own."
             )
-        return CompleteKernel(kernel, {**(parameters or {}), "gamma": _gamma(gamma, Moments.of(X, weight))})
+        given = {**(parameters or {}), "gamma": _gamma(gamma, Moments.of(X, weight))}
+        return CompleteKernel(kernel, {name: given[name] for name in given if name in KERNEL_PARAMS[kernel]})
     if not isinstance(gamma, str) or gamma != "scale" or parameters:
         raise ValueError(
             "gamma and kernel_params apply to kernels given by name. Set them on the kernel object instead."
@@ -142,13 +144,13 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
     raise ValueError(f"kernel must be a name, a kernel object or a function of two arrays, got {kernel!r}.")
 
 
-def _rbf(left: np.ndarray, right: np.ndarray, gamma: float) -> np.ndarray:
+def _rbf(left: np.ndarray, right: np.ndarray, gamma: float | None = None) -> np.ndarray:
     squared = left @ right.T  # ||x - y||^2 = ||x||^2 + ||y||^2 - 2 x'y
     squared *= -2.0
     squared += np.einsum("ij,ij->i", left, left)[:, None]
     squared += np.einsum("ij,ij->i", right, right)[None]
     np.maximum(squared, 0.0, out=squared)
-    squared *= -gamma
+    squared *= -1.0 / left.shape[1] if gamma is None else -gamma  # as in scikit-learn
     return np.exp(squared, out=squared)
 
 

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 import gapkernel as gk
+from gapkernel.imputation.imputations import Imputations
 
 nan = np.nan
 CHAINS = gk.ChainedEquations(n_imputations=4, n_sweeps=2, random_state=0)
@@ -212,6 +213,20 @@ def test_a_seedless_imputer_takes_the_pools_seed():
     assert imputer.random_state is None
 
 
+@pytest.mark.parametrize("estimator", [SVC(), LogisticRegression(), KNeighborsClassifier()], ids=repr)
+@pytest.mark.parametrize("pooling", ["stack", "average", "vote"])
+def test_new_rows_are_imputed_once(monkeypatch, estimator, pooling):
+    X, y = problem()
+    model = gk.MultipleImputationClassifier(estimator, CHAINS, pooling=pooling).fit(X, y)
+    complete, asked = Imputations.complete, []
+    monkeypatch.setattr(Imputations, "complete", lambda self, *args: asked.append(1) or complete(self, *args))
+    for method in ("predict", "predict_proba", "decision_function", "between_variance"):
+        if hasattr(model, method):
+            asked.clear()
+            getattr(model, method)(X)
+            assert len(asked) == 1, method
+
+
 def test_the_target_may_help_the_imputer():
     X, y = problem()
     labels = np.array(["no", "yes"])[y]
@@ -331,8 +346,8 @@ def test_dates_are_refused_and_a_regressor_takes_categories():
         (gk.MultipleImputationClassifier(LinearSVC(), CHAINS, pooling="kernel"), "needs an estimator with a parameter"),
         (gk.MultipleImputationRegressor(LinearRegression(), CHAINS, pooling="kernel"), "needs an estimator with a"),
         (
-            gk.MultipleImputationClassifier(gk.SVC(gamma="median"), CHAINS, pooling="kernel"),
-            "gamma must be a pos",
+            gk.MultipleImputationClassifier(gk.SVC(gamma="narrow"), CHAINS, pooling="kernel"),
+            "'gamma' parameter of SVC must be",
         ),
         (
             gk.MultipleImputationClassifier(gk.SVC(kernel=gk.kernels.GenRBF()), CHAINS, pooling="kernel"),

@@ -8,11 +8,10 @@ from operator import methodcaller
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.gaussian import CompressedRows, GappyTable, Statistics
-from gapkernel.tables import numbers_of, read_table
+from gapkernel.tables import numbers_of, read_table, read_weights
 from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
 
 
@@ -65,4 +64,4 @@ class CompressedParts:
 def _ask(reader, question: Callable[[Observations], Any], part: Part):
     """What the rows of a part answer, once their numbers are checked for ``reader``."""
     X = numbers_of(read_table(reader, part.X, reset=False), reader)
-    return question(Observations(X, _check_sample_weight(part.weight, X, ensure_non_negative=True)))
+    return question(Observations(X, read_weights(part.weight, X)))

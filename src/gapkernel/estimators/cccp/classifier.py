@@ -99,7 +99,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         Whether rows with several possible labels should also have a clear one; without it a row whose label is wholly
         missing changes nothing. It adds the collision entropy of the label ("gp") or the margin of the best ("svm").
     unlabelled_weight : float, default=1.0
-        Of a transductive row, from 0 to 1; a labelled row has 1.
+        Of a transductive row, above 0, up to 1; a labelled row has 1.
     balance : float, default=1.0
         How strongly the mean scores of the transductive rows are held to the shares of the classes among the
         labelled rows.

@@ -9,12 +9,15 @@ import numpy as np
 from sklearn import kernel_ridge, svm
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
+from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, scale_gamma
+from gapkernel.rows import GaussianRows, Moments
 
 # our kernel machines are scikit-learn's on complete rows, with these names for the kernels
 _TWINS: dict[type, type] = {SVC: svm.SVC, SVR: svm.SVR, KernelRidge: kernel_ridge.KernelRidge}
@@ -45,15 +48,17 @@ class MeanGram(Restored):
 
     @classmethod
     def of(cls, estimator, completed: np.ndarray) -> MeanGram:
-        """The mean of the kernel that ``estimator`` names; gamma="scale" looks at all completions together."""
+        """The mean of the kernel that ``estimator`` names; a word for gamma looks at all completions together."""
         given = estimator.get_params(deep=False)
         kernel = _kernel_of(estimator, given)
-        gamma, options = "scale", None
+        rows, options = np.concatenate(completed), None
+        gamma: float | str = "scale"
         if isinstance(kernel, str):
             options = {k: given[k] for k in ("degree", "coef0") if k in given and k in KERNEL_PARAMS.get(kernel, ())}
-            gamma = given.get("gamma")
-            gamma = 1.0 / completed.shape[2] if gamma in (None, "auto") else gamma
-        rows = np.concatenate(completed)
+            gamma = "auto" if given.get("gamma") is None else given["gamma"]  # None is scikit-learn's word for it
+            validate_parameter_constraints({"gamma": RBF_WIDTH}, {"gamma": gamma}, type(estimator).__name__)
+            if isinstance(gamma, str):
+                gamma = gamma_of_word(gamma, GaussianRows.certain(rows), lambda: scale_gamma(Moments.of(rows)))
         resolved = complete_kernel(kernel, gamma, options, rows, np.ones(len(rows)))
         twin = _TWINS.get(type(estimator))
         if twin is None:
@@ -81,7 +86,7 @@ class MeanGram(Restored):
         if not isinstance(name, str):
             return self.kernel(left, right)
         # to the last bit what the estimator itself would compute, so that one completion is the plain estimator
-        return pairwise_kernels(left, right, metric=name, filter_params=True, **self.kernel.parameters)
+        return pairwise_kernels(left, right, metric=name, **self.kernel.parameters)
 
 
 def _kernel_of(estimator, given: dict):

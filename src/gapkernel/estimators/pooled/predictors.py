@@ -109,13 +109,12 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
             Variance, with divisor m - 1, of a regressor's predictions; of a classifier's probabilities if the estimator
             has them, else of its decision values, else of the votes for each class. 0 for one imputation.
         """
-        check_is_fitted(self)
-        answers = self._varying(X)
+        answers = self._varying(self._inputs(X))
         return answers.var(axis=0, ddof=1) if len(answers) > 1 else np.zeros(answers.shape[1:])
 
-    def _varying(self, X) -> np.ndarray:
+    def _varying(self, inputs: list[np.ndarray]) -> np.ndarray:
         """The answers over the imputations."""
-        return self._answers(X, "predict")
+        return self._answers(inputs, "predict")
 
     def _stacked_weight(self, sample_weight, copies: int, n: int):
         """Each copy of a row counts 1/m, so that a row counts once whatever the number of imputations."""
@@ -131,17 +130,16 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         completed = table.with_indicator(self.imputations_.complete(X, table), self.indicator)
         return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
 
-    def _answers(self, X, method: str) -> np.ndarray:
+    def _answers(self, inputs: list[np.ndarray], method: str) -> np.ndarray:
         """The answer of each fitted estimator to its completion, (n_imputations, n_samples, ...)."""
-        inputs = self._inputs(X)
         fitted = self.estimators_ * len(inputs) if len(self.estimators_) == 1 else self.estimators_
         return np.stack([getattr(one, method)(part) for one, part in zip(fitted, inputs, strict=True)])
 
-    def _pooled(self, X, method: str) -> np.ndarray:
+    def _pooled(self, inputs: list[np.ndarray], method: str) -> np.ndarray:
         """The mean answer; of "kernel", the answer to the mean kernel."""
         if self._mean_gram is None:
-            return self._answers(X, method).mean(axis=0)
-        return getattr(self.estimators_[0], method)(np.mean(self._inputs(X), axis=0))
+            return self._answers(inputs, method).mean(axis=0)
+        return getattr(self.estimators_[0], method)(np.mean(inputs, axis=0))
 
 
 class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
@@ -235,20 +233,20 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        inputs = self._inputs(X)
         if self._mean_gram is not None:
-            return self._pooled(X, "predict")
-        answers = self._answers(X, "predict")
-        pooled = self.classes_[self._pooled_choice(X, answers)]
+            return self._pooled(inputs, "predict")
+        answers = self._answers(inputs, "predict")
+        pooled = self.classes_[self._pooled_choice(inputs, answers)]
         return np.where((answers == answers[0]).all(axis=0), answers[0], pooled)  # where all fits agree, their class
 
-    def _pooled_choice(self, X, answers) -> np.ndarray:
+    def _pooled_choice(self, inputs, answers) -> np.ndarray:
         scored = self.pooling != "vote"
         if scored and _offers(self, "predict_proba"):
-            return self.predict_proba(X).argmax(axis=1)
+            return self._pooled(inputs, "predict_proba").argmax(axis=1)
         if not scored or not _offers(self, "decision_function"):
             return self._vote_shares(answers).argmax(axis=1)
-        values = self.decision_function(X)
+        values = self._pooled(inputs, "decision_function")
         return (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
 
     def _vote_shares(self, answers) -> np.ndarray:
@@ -267,10 +265,10 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
+        inputs = self._inputs(X)
         if self.pooling == "vote":
-            return self._vote_shares(self._answers(X, "predict"))
-        return self._pooled(X, "predict_proba")
+            return self._vote_shares(self._answers(inputs, "predict"))
+        return self._pooled(inputs, "predict_proba")
 
     @available_if(lambda self: self.pooling != "vote" and _offers(self, "decision_function"))
     def decision_function(self, X) -> np.ndarray:
@@ -285,15 +283,14 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         values : ndarray, shaped as the estimator's
         """
-        check_is_fitted(self)
-        return self._pooled(X, "decision_function")
+        return self._pooled(self._inputs(X), "decision_function")
 
-    def _varying(self, X) -> np.ndarray:
+    def _varying(self, inputs: list[np.ndarray]) -> np.ndarray:
         if self.pooling != "vote":
             for method in ("predict_proba", "decision_function"):
                 if _offers(self, method):
-                    return self._answers(X, method)
-        return (self._answers(X, "predict")[:, :, None] == self.classes_).astype(float)
+                    return self._answers(inputs, method)
+        return (self._answers(inputs, "predict")[:, :, None] == self.classes_).astype(float)
 
 
 class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
@@ -365,8 +362,7 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         -------
         values : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        return self._pooled(X, "predict")
+        return self._pooled(self._inputs(X), "predict")
 
 
 def _fitted(estimator, X, y, sample_weight):
