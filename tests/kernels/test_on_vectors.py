@@ -21,7 +21,7 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: str(kernel.source))
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: getattr(kernel.source, "__name__", str(kernel.source)))
 @pytest.mark.parametrize("n_rows", [0, 1, 40])
 def test_the_diagonal_is_that_of_the_matrix(kernel, n_rows):
     rows = np.random.default_rng(0).standard_normal((n_rows, 3))
