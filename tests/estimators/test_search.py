@@ -168,3 +168,13 @@ def test_what_cannot_be_searched_is_refused():
         search.scores([{"categorical_features": [0]}], check_scoring(gk.SVC()))
     with pytest.raises(ValueError, match="'C'"):
         search.scores([{"C": 1.0}, {"C": -1.0}], check_scoring(gk.SVC()))
+
+
+def test_a_density_that_cannot_be_pickled_is_searched_with():
+    class Local(Gaussian):
+        pass
+
+    X, y, _ = curved_problem()
+    settings = {"Cs": [1.0], "gammas": 2, "cv": 2}
+    local, known = (gk.SVCCV(density=density, **settings).fit(X, y) for density in (Local(), Gaussian()))
+    assert_allclose(local.decision_function(X), known.decision_function(X))

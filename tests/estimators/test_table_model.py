@@ -31,3 +31,13 @@ def test_promises_come_with_their_rules_on_request(estimator, method):
     for found, expected in zip(ask(X[["b", "a"]], return_rule=True), inside(X, return_rule=True), strict=True):
         assert_array_equal(found, expected)
     assert_array_equal(ask(X), inside(X))
+
+
+def test_an_estimator_of_another_package_is_not_asked_for_rules():
+    class Ridge(gk.KernelRidge):
+        def predict_interval(self, X, coverage=0.9):
+            return super().predict_interval(X, coverage)
+
+    X, y = table()
+    model = gk.TableModel(Ridge(conformal=True)).fit(X, y)
+    assert_array_equal(model.predict_interval(X), model.estimator_.predict_interval(X))

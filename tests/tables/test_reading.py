@@ -235,12 +235,16 @@ def test_one_class_is_refused_in_one_wording(y, among, words):
 @pytest.mark.parametrize("y", [
     ["a", None, "b"], [None, "a", "b"], np.array(["a", np.nan, "b"], dtype=object), [0.0, 1.0, np.nan],
     [[0.0, 1.0], [0.0, np.nan], [1.0, 1.0]], pd.Series(["a", pd.NA, "b"], dtype="string"),
+    np.ma.masked_array([0.0, 999.0, 1.0], mask=[False, True, False]),
     pd.Series(["a", None, "b"], dtype="category"), pd.Series([1, pd.NA, 2], dtype="Int64"), pl.Series(["a", None, "b"]),
 ], ids=str)  # fmt: skip
 def test_a_gap_in_the_target_is_named_by_its_row(y):
-    row = int(np.argmax(pd.isna(np.asarray(y, dtype=object)).reshape(3, -1).any(axis=1)))
+    cells = y.filled(np.nan) if isinstance(y, np.ma.MaskedArray) else np.asarray(y, dtype=object)
+    row = int(np.argmax(pd.isna(cells).reshape(3, -1).any(axis=1)))
     with pytest.raises(ValueError, match=f"row {row} has no target. Leave such rows out"):
         read_target(y, multi_output=True)
+    with pytest.raises(ValueError, match=f"row {row} of a batch has no target"):
+        read_target(y, multi_output=True, of=" of a batch")
 
 
 def test_weights():

@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from numbers import Real
+from pickle import PicklingError
 from typing import Any, NamedTuple
 
 import joblib
@@ -235,7 +236,7 @@ class Search:
         for key, estimator in estimators.items():
             for k, fold in enumerate(folds):
                 if key not in fold.shared:
-                    places.setdefault((k, _meant(estimator, fold.training)), []).append(key)
+                    places.setdefault((k, _meant(estimator, fold.training) or key), []).append(key)
         tasks = [(folds[k], meant, estimators[keys[0]]) for (k, meant), keys in places.items()]
 
         def fitted(task) -> Shared:
@@ -295,11 +296,14 @@ class Search:
         return results
 
 
-def _meant(estimator: KernelMachine, training: Training) -> tuple:
-    """What decides the density that an estimator fits to a table, and the laws of its rows."""
+def _meant(estimator: KernelMachine, training: Training) -> tuple | None:
+    """What decides the density that an estimator fits to a table, and the laws of its rows; None if nobody can say."""
     table = training.table
     density = make_density(estimator.density, estimator._kernel(), table.schema, len(table))
-    return joblib.hash(density), bool(estimator.indicator)
+    try:
+        return joblib.hash(density), bool(estimator.indicator)
+    except (PicklingError, AttributeError, TypeError):  # of a class that was made inside a function
+        return None
 
 
 def check_partition(splits: Folds, n_rows: int, purpose: str) -> None:

@@ -210,7 +210,7 @@ class TableModel(MetaEstimatorMixin, Restored, BaseEstimator):
         rules : ndarray of str, shape (n_samples,)
             If ``return_rule``.
         """
-        return self._answer("predict_interval", X, coverage=coverage, return_rule=return_rule)
+        return self._answer("predict_interval", X, coverage=coverage, **_rule_if(return_rule))
 
     @available_if(_has("predict_set"))
     def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
@@ -229,7 +229,7 @@ class TableModel(MetaEstimatorMixin, Restored, BaseEstimator):
         rules : ndarray of str, shape (n_samples,)
             If ``return_rule``.
         """
-        return self._answer("predict_set", X, coverage=coverage, return_rule=return_rule)
+        return self._answer("predict_set", X, coverage=coverage, **_rule_if(return_rule))
 
     @available_if(_has("decision_function"))
     def decision_function(self, X) -> np.ndarray:
@@ -281,3 +281,8 @@ def _names(schema: Schema) -> list[str]:
 
 def _levels(schema: Schema) -> dict[str, tuple]:
     return {name: levels for name, levels in zip(_names(schema), schema.levels, strict=True) if levels is not None}
+
+
+def _rule_if(asked: bool) -> dict[str, bool]:
+    """The option of an answer that asks for its rules, which estimators of others do not have."""
+    return {"return_rule": True} if asked else {}

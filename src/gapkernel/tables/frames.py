@@ -53,7 +53,9 @@ def floats_of(X) -> np.ndarray:
 
 
 def missing_in(y) -> np.ndarray:
-    """True where a target has no value: NaN, None and pd.NA."""
+    """True where a target has no value: NaN, None, pd.NA and what a mask hides."""
+    if isinstance(y, np.ma.MaskedArray):
+        return missing_in(y.data) | np.ma.getmaskarray(y).ravel()
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
     return Column(np.asarray(y).ravel(), "y").gaps()

@@ -72,12 +72,15 @@ def read_labelled(estimator, X, y, *, categorical_features="from_dtype", **y_opt
     return table, y
 
 
-def read_target(y, *, y_numeric: bool = False, **options) -> np.ndarray:
-    """The target, checked by scikit-learn (``options`` are its); numbers must be such that they can be squared."""
+def read_target(y, *, y_numeric: bool = False, of: str = "", **options) -> np.ndarray:
+    """The target, checked by scikit-learn (``options`` are its); numbers must be such that they can be squared.
+
+    ``of`` ends "row 3" where ``y`` is not the whole target, such as " of a batch".
+    """
     without = np.flatnonzero(missing_in(y))  # before the check, which compares labels and would stumble over None
     if len(without):
         row = without[0] // (np.asarray(y).size // len(y))  # of a target of several columns
-        raise ValueError(f"Input y contains NaN: row {row} has no target. Leave such rows out.")
+        raise ValueError(f"Input y contains NaN: row {row}{of} has no target. Leave such rows out.")
     y = _check_y(y, y_numeric=y_numeric, **options)
     if y_numeric:
         if y.dtype.kind not in "biuf":

@@ -77,7 +77,10 @@ def test_an_interval_without_zero_is_not_left_beside_a_verdict_of_chance():
     lead, margin = verdict.pairs.lead("gap", "mean_indicator")
     assert lead > margin
     assert not verdict.pairs.beats("gap", "mean_indicator")
-    assert "clear for this pair alone but not among all" in verdict.worth
+    assert "(clear if only these two were compared)" in verdict.worth
+    weaker = {name: 0.705 + np.roll(noise, k) for k, name in enumerate(("ehk", "genrbf", "rbf", "mean_indicator"), 1)}
+    verdict = Verdict(problem("class"), results({"gap": 0.735 + noise, **weaker, "baseline": 0.5 + noise}))
+    assert "(clear if only these two were compared), which chance may explain" in verdict.summary
 
 
 def test_what_is_said_of_hidden_cells_is_tested():

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from strategies import mixed_classes, punch
 
 import gapkernel as gk
@@ -10,6 +13,7 @@ from gapkernel.estimators.gap import process_member
 from gapkernel.estimators.gap.base import LARGE, MEMBERS
 from gapkernel.estimators.gap.columns import code_columns, preparation
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
+from gapkernel.estimators.gap.members import EstimatorMember
 from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
 from gapkernel.tables import read_table
 
@@ -105,9 +109,11 @@ def test_every_kernel_is_of_one_family_and_every_boosting_of_another():
         "process, shrunk",
         "kernel",
         "linear",
-        "HistGradientBoostingClassifier",
-        "RandomForestClassifier",
+        "boosting",
+        "forest",
     }
+    given = [EstimatorMember("Pipeline", make_pipeline(one)) for one in (GaussianNB(), LogisticRegression())]
+    assert given[0].family != given[1].family
     assert families["trees"] == families["trees, small"] != families["forest"]
     assert families["genrbf, indicator"] == families["ehk"] == families["rbf, offsets"]
 

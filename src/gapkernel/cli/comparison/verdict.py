@@ -160,7 +160,7 @@ class Verdict:
     def summary(self) -> str:
         """Who came first, and by how much."""
         measure, (first, second) = self.measure, self.ranked[:2]
-        lead = measure.lead(*self.pairs.lead(first, second))
+        lead = self._lead(first, second)
         text = (
             f"{self.label(first)} has the best mean {measure.name}, {measure.show(self.means[first])}. Its lead over "
             f"{self.label(second)} is {lead}"
@@ -186,6 +186,13 @@ class Verdict:
             return f"{text}; every method is better by more than chance explains."
         return f"{text}; better by more than chance explains: {', '.join(map(self.label, better))}."
 
+    def _lead(self, first: str, second: str) -> str:
+        """How far apart two methods are, and what the interval says if the test of all pairs does not agree with it."""
+        lead, margin = self.pairs.lead(first, second)
+        tied = not (self.pairs.beats(first, second) or self.pairs.beats(second, first))
+        aside = " (clear if only these two were compared)" if tied and abs(lead) > margin else ""
+        return self.measure.lead(abs(lead), margin) + aside
+
     @property
     def worth(self) -> str:
         """Whether the estimator that chooses is worth more than the simplest method that is as good."""
@@ -199,12 +206,10 @@ class Verdict:
                     f"{self.label(simple)} is simpler than the {label} and better here, by more than chance explains."
                 )
             if not self.pairs.beats(name, simple):
-                lead, margin = self.pairs.lead(name, simple)
-                where = "ahead" if lead >= 0 else "behind"
-                alone = ", which is clear for this pair alone but not among all" if abs(lead) > margin else ""
+                where = "ahead" if self.pairs.lead(name, simple)[0] >= 0 else "behind"
                 return (
                     f"The simplest method that cannot be told from the {label} here is {self.label(simple)}: the "
-                    f"{label} is {where} by {self.measure.lead(abs(lead), margin)}{alone}."
+                    f"{label} is {where} by {self._lead(name, simple)}."
                 )
         return f"The {label} is better than every simpler method here, by more than chance explains."
 

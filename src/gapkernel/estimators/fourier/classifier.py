@@ -178,8 +178,8 @@ class FourierClassifier(OneAgainstRest, FourierModel):
         return chances / np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
     @staticmethod
-    def _check_targets(y) -> np.ndarray:
-        y = read_target(y)
+    def _check_targets(y, of: str = "") -> np.ndarray:
+        y = read_target(y, of=of)
         check_classification_targets(y)
         return y
 

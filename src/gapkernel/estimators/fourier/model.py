@@ -81,13 +81,13 @@ class FourierModel(SampledDensity):
         return self._solve(features, self._sums(parts, features), parts)
 
     @classmethod
-    def _checked(cls, part: Part) -> Part:
+    def _checked(cls, part: Part, of: str = "") -> Part:
         if part.y is None:
             raise ValueError(
                 f"{cls.__name__} requires y to be passed, but the target y is None. Batches already contain y: "
                 f"gapkernel.batches(source, target)."
             )
-        y = cls._check_targets(part.y)
+        y = cls._check_targets(part.y, of=of)
         check_consistent_length(part.X, y)
         return Part(part.X, y, read_weight(part.weight, part.X))
 
@@ -128,7 +128,7 @@ class FourierModel(SampledDensity):
 def labelled_rows(model: type[FourierModel], features: FourierFeatures, part: Part) -> tuple:
     """The table, the targets and the weights of the rows that count."""
     if not isinstance(part.X, Table):
-        part = model._checked(part)
+        part = model._checked(part, of=" of a batch")
     table = features.table_of(part.X)
     if part.weight is None:
         return table, part.y, np.ones(len(table))

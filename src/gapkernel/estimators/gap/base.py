@@ -310,7 +310,10 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
             "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
             "forest": getattr(ensemble, f"RandomForest{kind}")(300, min_samples_leaf=2, random_state=0),
         }
-        return {name: EstimatorMember(name, estimator) for name, estimator in trees.items()}
+        return {
+            name: EstimatorMember(name, estimator, "forest" if name == "forest" else "boosting")
+            for name, estimator in trees.items()
+        }
 
     @property
     def _reading(self) -> dict[str, Any]:

@@ -46,8 +46,8 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         indicator", "rbf, levels", "ehk, levels", "genrbf, offsets", "rbf, offsets", "linear, offsets" and "fourier,
         rbf". Those that do not suit the table are not tried.
     scoring : str or callable, default="log_loss"
-        What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. The weights of
-        the members always go by the likelihood.
+        What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. A quarter of
+        the members' weights goes by the likelihood; the rest treats the families of members alike.
     cv : int or splitter, default=5
         Number of shuffled stratified folds, or a splitter that tests every row once.
     n_exact : int, default=2000

@@ -155,15 +155,18 @@ class EstimatorMember(Member):
     ----------
     name : str
     estimator : estimator
+    kind : str
+        Its family; by default it is one of its own.
     """
 
     name: str
     estimator: Any
+    kind: str = ""
     takes_many_rows: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
-        return type(self.estimator).__name__
+        return self.kind or repr(self.estimator)
 
     def tried(self, problem: Problem, score: Score) -> Tried:
         seeded = clone(self.estimator)

@@ -38,8 +38,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         indicator", "rbf, levels", "ehk, levels", "genrbf, offsets", "rbf, offsets", "linear, offsets" and "fourier,
         rbf". Those that do not suit the table are not tried.
     scoring : str or callable, default="neg_root_mean_squared_error"
-        What the settings of members are chosen by: a name or scorer of scikit-learn. The weights of the members
-        always go by the squared error.
+        What the settings of members are chosen by: a name or scorer of scikit-learn. A quarter of the members' weights
+        goes by the squared error; the rest treats the families of members alike.
     cv : int or splitter, default=5
         Number of shuffled folds, or a splitter that tests every row once.
     n_exact : int, default=2000

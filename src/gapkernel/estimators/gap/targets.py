@@ -80,6 +80,6 @@ class PreparedParts:
     def __call__(self, part: Part) -> Part:
         """Prepare the rows of a part."""
         table = read_table(self.reader, part.X, reset=False, schema=self.schema)
-        y = read_target(part.y, y_numeric=self.targets.labels is None)
+        y = read_target(part.y, y_numeric=self.targets.labels is None, of=" of a batch")
         y, weight = self.targets(y, read_weight(part.weight, table))
         return Part(self.preparation(table), y, None if weight is None else weight / self.unit)
