@@ -30,8 +30,9 @@ from measure import RESULTS, report
 
 import gapkernel as gk
 from gapkernel.experiments import METHODS, Store, choose, folds, friedman_nemenyi, run, table_grid, tasks_of
-from gapkernel.experiments.method import with_probabilities
+from gapkernel.experiments.method import FilledMethod, with_probabilities
 from gapkernel.experiments.protocol import Protocol, fold_of
+from gapkernel.imputation import GapFiller
 
 CLASSES = (
     "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",
@@ -140,9 +141,8 @@ def estimator(name, kind, X, y, seed):
 
 
 def _nearest():
-    from gapkernel.experiments.method import FilledMethod
-
-    return FilledMethod(name="knn", label="nearest neighbours SVM", short="knn", rule="knn")
+    filler = GapFiller(name="knn", random_state=0)
+    return FilledMethod(name="knn", label="nearest neighbours SVM", short="knn", preparation=filler)
 
 
 def _codes():

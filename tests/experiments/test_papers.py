@@ -139,13 +139,13 @@ def test_pairs_of_methods_are_compared_digit_by_digit():
     assert float(rows[labels["density"], labels["mean"]][2]) == 0.12  # 2 (1 + 7) / 2^7
 
 
-def genrbf_results(folds=3):
-    random, advantage = np.random.default_rng(0), {"rbf": 0.1, "genrbf": 0.05}
+def genrbf_results(folds=3, methods=genrbf.QUICK_METHODS, fractions=(0.2, 0.5, 0.8)):
+    random, advantage = np.random.default_rng(0), {"rbf": 0.1, "genrbf": 0.05, "gap": 0.07, "mice_one": 0.2}
     lines = [
         {"dataset": d, "mechanism": m, "fraction": f, "draw": 0, "repeat": 0, "fold": fold, "method": method,
          "seconds": 1.0, "accuracy": 0.6 + advantage.get(method, 0.0) + 0.01 * random.random()}
-        for d in genrbf.DATASETS for m in genrbf.MECHANISMS for f in (0.2, 0.5, 0.8) for fold in range(folds)
-        for method in genrbf.QUICK_METHODS
+        for d in genrbf.DATASETS for m in genrbf.MECHANISMS for f in fractions for fold in range(folds)
+        for method in methods
     ]  # fmt: skip
     return pd.DataFrame(lines)
 
@@ -161,6 +161,32 @@ def test_the_genrbf_report_ranks_the_methods(monkeypatch):
     assert "genRBF on raw columns is number 2 of 9 (rank 2.00)" in report.findings[0]
     assert [row[1] for row in report.tables[1].rows] == ["18", "12", "2"]
     assert not any("t test" in finding for finding in report.findings)  # of three pairs
+
+
+def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatch):
+    monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
+    partly = dict.fromkeys(genrbf.READINGS, (0.2, 0.5, 0.8)) | {"karma_columns": (0.5,), "gap": (0.5,)}
+    frame = pd.concat([
+        genrbf_results(),
+        *(genrbf_results(methods=[name], fractions=fractions) for name, fractions in partly.items()),
+    ])  # fmt: skip
+    report = genrbf.report(frame, replace(genrbf.QUICK, partly=partly))
+    assert report.tables[:4] == genrbf.report(genrbf_results(), genrbf.QUICK).tables[:4]  # of the others alone
+    readings = {row[0]: row for row in report.tables[4].rows}
+    means = 100 * frame.groupby(["method", "dataset"])["accuracy"].mean().unstack()
+    apart = means.loc["mice_one"] - means.loc["mice"]
+    assert readings["mice, one table"] == (
+        "mice, one table", "mice", "20, 50, 80 %", f"{means.loc['mice_one'].mean():.1f}",
+        f"{means.loc['mice'].mean():.1f}", "1.00", readings["mice, without draws"][6], "1.00",
+        readings["mice, without draws"][8], f"{apart.mean():+.1f} ± {abs(apart.diff().iloc[1]) / 2:.1f}",
+    )  # fmt: skip
+    assert readings["karma, RBF of columns"][2] == "50 %"
+    assert readings["karma, RBF of columns"][5:7] == ("", "")  # few gaps were not tried
+    gap = {row[0]: row for row in report.tables[5].rows}
+    assert list(gap)[:3] == ["expected RBF", "Gap", "genRBF"]
+    assert [row[1] for row in report.tables[5].rows[:3]] == ["1.00", "2.00", "3.00"]
+    assert gap["expected RBF"][-1] == "0 of 2"
+    assert gap["genRBF"][-1] == "2 of 2"
 
 
 def test_claims_are_held_against_the_results():

@@ -25,7 +25,7 @@ from gapkernel.density import Density, Gaussian, JointGaussian
 from gapkernel.estimators import SVC, SVR, GeometricMarginSVC, MultipleImputationClassifier
 from gapkernel.estimators.search import Search
 from gapkernel.experiments.grid import Grid
-from gapkernel.imputation import ChainedEquations, GapFiller
+from gapkernel.imputation import ChainedEquations
 from gapkernel.kernels import Kernel
 from gapkernel.tables import schema_of
 
@@ -181,23 +181,20 @@ class PreparedMethod(Method):
 
     preparation: BaseEstimator | None = None
 
-    def _preparation(self):
-        """The transformer, unfitted, or None."""
-        return clone(self.preparation, safe=False)
-
     @abstractmethod
     def _last(self, setting: Setting, task: str):
         """The estimator."""
 
     def _estimator(self, setting, task, categories):
-        preparation, last = self._preparation(), self._last(setting, task)
-        return last if preparation is None else make_pipeline(preparation, last)
+        last = self._last(setting, task)
+        return last if self.preparation is None else make_pipeline(clone(self.preparation), last)
 
     def _predictions(self, X, y, splits, settings, task):
         found = []
         for train, test in splits:
-            preparation = (self._preparation() or FunctionTransformer()).fit(_safe_indexing(X, train))
-            here, there = (preparation.transform(_safe_indexing(X, rows)) for rows in (train, test))
+            preparation = clone(self.preparation or FunctionTransformer())
+            here = preparation.fit_transform(_safe_indexing(X, train))
+            there = preparation.transform(_safe_indexing(X, test))
             found.append(self._answers(here, y[train], there, settings, task))
         return found
 
@@ -208,13 +205,9 @@ class PreparedMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class FilledMethod(PreparedMethod):
-    """Gaps filled by a rule of `gapkernel.imputation.GapFiller`, then an RBF support vector machine."""
+    """A table filled by its preparation, then an RBF support vector machine."""
 
-    rule: str
     parameters: tuple[str, ...] = ("gamma", "C", "epsilon")
-
-    def _preparation(self):
-        return GapFiller(name=self.rule, random_state=0)
 
     def _last(self, setting, task):
         return (CompleteSVR if task == "regression" else CompleteSVC)(**setting)
@@ -225,14 +218,10 @@ class FilledMethod(PreparedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class LandmarkMethod(PreparedMethod):
-    """Gaps filled by a rule, an RBF kernel with 300 landmarks, and a linear model: for many rows."""
+    """A table filled by its preparation, an RBF kernel with 300 landmarks, and a linear model: for many rows."""
 
-    rule: str
     parameters: tuple[str, ...] = ("gamma",)
     own_values: Mapping[str, tuple] = field(default_factory=lambda: {"C": (0.1, 1.0, 10.0)})
-
-    def _preparation(self):
-        return GapFiller(name=self.rule, random_state=0)
 
     def _last(self, setting, task):
         from sklearn.kernel_approximation import Nystroem  # these are slow to import

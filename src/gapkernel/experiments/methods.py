@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing
 
@@ -28,7 +29,7 @@ from gapkernel.experiments.method import (
     Setting,
     has_categories,
 )
-from gapkernel.imputation import OneHotWithGaps, WithoutEmptyColumns
+from gapkernel.imputation import ChainedEquations, GapFiller, OneHotWithGaps, WithoutEmptyColumns
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, HeterogeneousKernel, Karma, Kernel
 
 
@@ -42,6 +43,16 @@ def _no_model(task: str) -> BaseEstimator:
 
 def _process(task: str) -> BaseEstimator:
     return GaussianProcessClassifier()
+
+
+def _filler(rule: str) -> GapFiller:
+    return GapFiller(name=rule, random_state=0)
+
+
+def _on_one_table(name: str, short: str, draws: str) -> FilledMethod:
+    """An SVM on one table of chained equations, as many use them."""
+    chain = make_pipeline(StandardScaler(), ChainedEquations(n_imputations=1, draws=draws, random_state=0))
+    return FilledMethod(name=name, label=f"{short} SVM", short=short, preparation=chain, tasks=("classification",))
 
 
 def _hist_gradient_boosting(task: str) -> BaseEstimator:
@@ -109,17 +120,28 @@ METHODS: dict[str, Method] = {
         _on_laws("ehk", "EHK", HeterogeneousKernel(), "alpha", density=Marginals()),
         _on_laws("linear", "expected linear", ExpectedLinear()),
         _on_laws("karma", "karma", Karma(form="distance"), "degree", "gamma"),
-        FilledMethod(name="mean", label="mean SVM", short="mean", rule="mean"),
-        FilledMethod(name="zero", label="zero SVM", short="zero", rule="zero"),
-        FilledMethod(name="mean_indicator", label="mean + indicator SVM", short="mean + ind.", rule="mean_indicator"),
+        _on_laws("karma_linear", "karma, linear", Karma(), "degree"),
+        _on_laws("karma_columns", "karma, RBF of columns", Karma(form="featurewise"), "degree", "gamma"),
+        FilledMethod(name="mean", label="mean SVM", short="mean", preparation=_filler("mean")),
+        FilledMethod(name="zero", label="zero SVM", short="zero", preparation=_filler("zero")),
+        FilledMethod(
+            name="mean_indicator",
+            label="mean + indicator SVM",
+            short="mean + ind.",
+            preparation=_filler("mean_indicator"),
+        ),
         LandmarkMethod(
             name="mean_landmarks",
             label="mean + indicator, landmarks",
             short="landmarks",
-            rule="mean_indicator",
+            preparation=_filler("mean_indicator"),
         ),
-        FilledMethod(name="iterative", label="IterativeImputer SVM", short="iterative", rule="iterative"),
+        FilledMethod(
+            name="iterative", label="IterativeImputer SVM", short="iterative", preparation=_filler("iterative")
+        ),
         MultipleImputationMethod(name="mice", label="multiple imputation SVM", short="mice"),
+        _on_one_table("mice_one", "mice, one table", draws="proper"),
+        _on_one_table("mice_mean", "mice, without draws", draws="expected"),
         GeometricMethod(name="geom", label="geometric margin SVM", short="geom", kernel="linear", parameters=("C",)),
         GeometricMethod(
             name="geom_rbf",

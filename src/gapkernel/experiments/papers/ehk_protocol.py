@@ -15,6 +15,7 @@ from gapkernel.experiments.method import FilledMethod, KernelMethod, Metric
 from gapkernel.experiments.methods import try_out
 from gapkernel.experiments.protocol import Protocol, fold_of, folds
 from gapkernel.experiments.tasks import Task
+from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
 from gapkernel.missingness import ampute
 
@@ -37,7 +38,8 @@ def _ehk(name: str, *parameters: str, known: bool = False) -> KernelMethod:
 
 def _rbf(name: str) -> FilledMethod:
     own = {name: (value,) for name, value in FEW_ITERATIONS.items()}
-    return FilledMethod(name=name, label=name, short=name, rule=name, own_values=own, scales_target=False)
+    filler = GapFiller(name=name, random_state=0)
+    return FilledMethod(name=name, label=name, short=name, preparation=filler, own_values=own, scales_target=False)
 
 
 METHODS = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,6 +33,8 @@ MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
 STANDARD_METHODS = (*QUICK_METHODS, "process")
 FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
+READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
+"""Other ways to read what the paper says of a method."""
 PAPER_LABELS = [METHODS[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
 OURS = METHODS["genrbf"].short
 FEW_GAPS, MANY_GAPS = 0.3, 0.5
@@ -48,6 +51,8 @@ class Size:
     methods: tuple[str, ...]
     folds_done: int
     protocol: NestedCV
+    partly: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Methods beside these, and the shares they are run at."""
 
 
 QUICK = Size(
@@ -57,37 +62,54 @@ QUICK = Size(
     2,
     NestedCV(grid=QUICK_GRID, n_folds=3, n_inner_folds=3, max_rows=180, drop=DROPPED),
 )
-FULL = Size(tuple(k / 10 for k in range(1, 10)), 10, FULL_METHODS, 5, NestedCV(grid=PAPER_GRID, drop=DROPPED))
-STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=1, methods=STANDARD_METHODS)
+SHARES = tuple(k / 10 for k in range(1, 10))
+FULL = Size(
+    SHARES,
+    10,
+    FULL_METHODS,
+    5,
+    NestedCV(grid=PAPER_GRID, drop=DROPPED),
+    dict.fromkeys((*READINGS, "gap"), SHARES),
+)
+STANDARD = replace(
+    FULL,
+    fractions=SHARES[::2],
+    draws=1,
+    methods=STANDARD_METHODS,
+    partly=dict.fromkeys(READINGS, SHARES[::2]) | {"karma_columns": (0.5,), "gap": (0.5,)},
+)
 SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
-    tasks = tasks_of(
-        draw=range(size.draws),
-        fold=range(size.folds_done),
-        dataset=DATASETS,
-        mechanism=MECHANISMS,
-        fraction=size.fractions,
-        method=size.methods,
-    )
+    rounds = {"draw": range(size.draws), "fold": range(size.folds_done), "dataset": DATASETS, "mechanism": MECHANISMS}
+    tasks = tasks_of(**rounds, fraction=size.fractions, method=size.methods)
+    for name, fractions in size.partly.items():
+        tasks += tasks_of(**rounds, fraction=fractions, method=[name])
     return report(context.run("genrbf", size.protocol, tasks), size)
 
 
 def report(frame, size: Size) -> Report:
     """Figures 3 to 7 and their tables from the results."""
-    labels = {name: METHODS[name].short for name in size.methods}
-    frame = frame.assign(label=frame["method"].map(labels))
-    out = Report("genRBF", seconds=float(frame["seconds"].sum()))
+    everything = frame.assign(label=frame["method"].map({name: method.short for name, method in METHODS.items()}))
+    frame = everything[everything["method"].isin(size.methods)]
+    out = Report("genRBF", seconds=float(everything["seconds"].sum()))
     for number, (mechanism, name) in enumerate(MECHANISMS.items(), start=3):
         part = frame[frame["mechanism"] == mechanism]
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
         out.add_figure(f"figure{number}_{mechanism}", curves(panels, "accuracy, %", bars=False), f"Accuracy, {name}.")
     scores = cells(frame)
-    out.tables += [rank_table(scores), block_table(scores), accuracy_table(frame, labels)]
+    out.tables += [
+        rank_table(scores),
+        block_table(scores),
+        accuracy_table(frame, [METHODS[name].short for name in size.methods]),
+    ]
     out.tables.append(beside_the_paper(claims(scores)))
+    partly = cells(everything[everything["method"].isin(size.partly)])
+    if len(partly.columns):
+        out.tables += [reading_table(scores, partly), gap_table(scores, partly)]
     out.add_figure("figure6_ranks", rank_figure(scores), "Mean rank over data sets and mechanisms; lower is better.")
     display = CriticalDifferenceDisplay(result=friedman_nemenyi(by_data_set(scores))).plot()
     out.add_figure(
@@ -149,11 +171,63 @@ def accuracy_table(frame, labels) -> ReportTable:
     rows = []
     for (mechanism, fraction), part in frame.groupby(["mechanism", "fraction"], sort=False):
         means = 100 * part.groupby("label")["accuracy"].mean()
-        rows.append(
-            (MECHANISMS[mechanism], f"{100 * fraction:.0f} %", *(f"{means[name]:.1f}" for name in labels.values()))
-        )
-    header = ("mechanism", "removed", *labels.values())
+        rows.append((MECHANISMS[mechanism], f"{100 * fraction:.0f} %", *(f"{means[name]:.1f}" for name in labels)))
+    header = ("mechanism", "removed", *labels)
     return ReportTable("Mean accuracy over the data sets in per cent", header, rows, keys=2)
+
+
+def reading_table(scores, partly) -> ReportTable:
+    """Other readings of mice and karma, each in the place of ours among the paper's six methods."""
+    rows = []
+    for name, ours in READINGS.items():
+        label, ours = METHODS[name].short, METHODS[ours].short
+        reading = partly[label].dropna()
+        six = scores.loc[reading.index, PAPER_LABELS]
+        other = six.assign(**{ours: reading})
+        shares = ", ".join(f"{100 * share:.0f}" for share in reading.index.unique("fraction"))
+        row = [label, ours, f"{shares} %", f"{100 * reading.mean():.1f}", f"{100 * six[ours].mean():.1f}"]
+        for part in (few_gaps, many_gaps):
+            row += [f"{ranks_of(part(one))[ours]:.2f}" if len(part(one)) else "" for one in (other, six)]
+        rows.append((*row, difference(other[ours], six[ours])))
+    header = (
+        "reading",
+        "of",
+        "removed",
+        "accuracy, %",
+        "ours, %",
+        "rank up to 30 %",
+        "ours",
+        "rank from 50 %",
+        "ours ",
+    )
+    note = "Ranks are among the six; differences in points of accuracy, with the standard error over the data sets."
+    return ReportTable("Other readings of the paper", (*header, "reading - ours"), rows, note)
+
+
+def gap_table(scores, partly) -> ReportTable:
+    """GapClassifier beside all methods, where it was run; data sets are the blocks."""
+    gap = partly[METHODS["gap"].short].dropna()
+    all_of_them = scores.loc[gap.index].assign(**{gap.name: gap})
+    tests = friedman_nemenyi(by_data_set(all_of_them))
+    rows = []
+    for k in np.argsort(tests.ranks, kind="stable"):
+        other = all_of_them[tests.names[k]]
+        ahead = (by_data_set(gap) > by_data_set(other)).sum()
+        beside = (difference(gap, other), f"{ahead} of {tests.n_blocks}") if other.name != gap.name else ("", "")
+        rows.append((other.name, f"{tests.ranks[k]:.2f}", f"{100 * other.mean():.1f}", *beside))
+    header = ("method", "mean rank", "accuracy, %", f"{gap.name} - method, points", f"{gap.name} is ahead on")
+    shares = ", ".join(f"{100 * share:.0f} %" for share in gap.index.unique("fraction"))
+    note = (
+        f"{shares} of the cells removed, the mean of all mechanisms. Blocks are the {tests.n_blocks} data sets; ranks "
+        f"must be {tests.critical_difference:.2f} apart (Nemenyi). Differences with the standard error over data sets."
+    )
+    return ReportTable("GapClassifier beside them", header, rows, note)
+
+
+def difference(first, second) -> str:
+    """The mean difference in points, with its standard error over the data sets."""
+    apart = 100 * by_data_set(first - second)
+    return f"{apart.mean():+.1f} ± {apart.sem():.1f}"
 
 
 def rank_figure(scores):
@@ -163,6 +237,11 @@ def rank_figure(scores):
         for name, rank in ranks_of(part).items():
             panel[name].append((100 * fraction, rank, 0.0))
     return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
+
+
+def few_gaps(scores):
+    """Blocks with few of the cells removed."""
+    return scores[scores.index.get_level_values("fraction") <= FEW_GAPS]
 
 
 def many_gaps(scores):
@@ -209,8 +288,8 @@ def differing(ranks: FriedmanNemenyi) -> list[str]:
 
 def claims(scores) -> list[Claim]:
     """What the paper says of its six methods, and what came out here; data sets are the blocks of every test."""
-    six, fractions = scores[PAPER_LABELS], scores.index.get_level_values("fraction")
-    overall, low, high = (ranks_of(part) for part in (six, six[fractions <= FEW_GAPS], many_gaps(six)))
+    six = scores[PAPER_LABELS]
+    overall, low, high = (ranks_of(part) for part in (six, few_gaps(six), many_gaps(six)))
     order = sorted(PAPER_LABELS, key=overall.__getitem__)
     tests = friedman_nemenyi(by_data_set(six))
     apart = differing(tests)
