@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from gapkernel.solvers.cccp import procedure
-from gapkernel.solvers.cccp.bundle import minimise_majorant, plane_weights
+from gapkernel.solvers.cccp.bundle import Bundle, plane_weights
 from gapkernel.solvers.cccp.losses import Labels, Margin, Softmax
 from gapkernel.solvers.cccp.problem import Balance, Block, IncompleteProblem
 from gapkernel.solvers.cccp.procedure import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
@@ -163,7 +163,7 @@ def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
     problem = random_problem(seed, Margin(), n=12, partial=False, n_blocks=1, penalty=1.0)
     present = np.random.default_rng(seed).standard_normal(problem.shape)
     planes = problem.tangent(present)
-    result = minimise_majorant(problem, planes, present, gap=1e-7, max_iter=1000)
+    result = Bundle(problem).minimise(planes, present, gap=1e-7, max_iter=1000)
     block, plane = problem.blocks[0], planes[0]
     by_cones = minimum_by_cones(
         block.features, block.log_weight, block.counts, plane.own, plane.offset, plane.slope.sum(axis=1), 1.0
@@ -194,7 +194,7 @@ def test_the_bundle_knows_how_far_it_is_from_the_minimum(t):
     problem = random_problem(3, Margin(), t=t)
     present = np.random.default_rng(3).standard_normal(problem.shape)
     planes, temperature = problem.tangent(present), 1e-4
-    result = minimise_majorant(problem, planes, present, gap=1e-8, max_iter=1000)
+    result = Bundle(problem).minimise(planes, present, gap=1e-8, max_iter=1000)
     smooth = problem.with_loss(Margin(temperature))
     near = minimize(
         lambda x: smooth.majorant(x.reshape(problem.shape), planes)[0], result.theta.ravel(), method="L-BFGS-B"
@@ -202,6 +202,35 @@ def test_the_bundle_knows_how_far_it_is_from_the_minimum(t):
     room = temperature * np.log(4) * sum(labels.weight.sum() for labels in problem.labels)
     assert result.lower_bound <= near.fun <= result.value + room
     assert result.value - result.lower_bound <= 1e-8
+
+
+@pytest.mark.parametrize(("t", "kept"), [(0.0, True), (0.5, False)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_planes_of_a_bound_are_below_the_next(t, kept, seed):
+    """Several possible labels, weights and blocks of rows among them; those of transductive rows are left behind."""
+    problem, random = random_problem(seed, Margin(), t=t, penalty=0.3), np.random.default_rng(seed)
+    bundle = Bundle(problem)
+    for _ in range(3):
+        tangents = problem.tangent(random.standard_normal(problem.shape))
+        alone = Bundle(problem).minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+        model = bundle._model_of(tangents)
+        for theta in random.standard_normal((20, *problem.shape)):
+            risk = problem.majorant(theta, tangents)[0] - problem.quadratic(theta)[0]
+            heights = np.tensordot(model.slopes, theta, axes=2) + model.heights
+            assert heights.max(initial=0.0) <= risk + 1e-9 * (1 + risk)
+        result = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+        assert abs(result.value - alone.value) <= 1e-6
+        assert result.lower_bound <= alone.value + 1e-9
+    assert (len(model.heights) > 0) == kept
+
+
+def test_a_bound_that_returns_needs_no_further_planes():
+    problem = random_problem(1, Margin(), penalty=0.3)
+    bundle, tangents = Bundle(problem), problem.tangent(np.ones(problem.shape))
+    first = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+    again = bundle.minimise(tangents, first.theta, gap=1e-6, max_iter=1000)
+    assert again.n_iter == 1 < first.n_iter
+    assert_allclose(again.lower_bound, first.lower_bound, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -8,6 +8,13 @@ program in the weights of the planes,
 
 whose value is a lower bound of the minimum. So the distance to the optimum is always known. One plane is new from
 round to round, so the program is solved by an active set that begins with the last weights.
+
+From one step of the concave-convex procedure to the next only the tangents P_i change that the risk subtracts,
+R = sum_i w_i [1 + max_k G_ik - P_i]+. A cutting plane gives each row a weight v_i from 0 to 1,
+
+    R >= sum_i w_i v_i (1 + G_ik, linearised - P_i),
+
+so it holds for the next risk with the next tangents in it, and a step begins with the planes of the last.
 """
 
 from __future__ import annotations
@@ -16,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.solvers.cccp.losses import Plane
 from gapkernel.solvers.cccp.problem import IncompleteProblem
 
@@ -51,29 +59,75 @@ class BundleResult:
     n_iter: int
 
 
-def minimise_majorant(
-    problem: IncompleteProblem, planes: list[Plane], theta: np.ndarray, gap: float, max_iter: int
-) -> BundleResult:
-    """Minimise the convex bound of ``problem`` from ``theta``, until at most ``gap`` above the minimum.
+class Bundle:
+    """Minimises the convex bounds of a problem, one after the other, with the cutting planes of the last.
 
-    The value never rises above that of the start.
+    Parameters
+    ----------
+    problem : IncompleteProblem
+        Its rows, labels and loss are those of every bound.
     """
-    bound = _ConvexBound(problem, planes)
-    best = bound.point(theta)
-    value = bound.value_and_slope(best, best)[0]
-    model = _Model(_Quadratic(problem))
-    model.add(*bound.cut(best))
-    lower, rounds = -np.inf, 0
-    while rounds < max_iter:
-        rounds += 1
-        minimiser, lowest = model.minimise()
-        lower = max(lower, lowest)
-        if value - lower <= max(gap, ROUNDING * (1.0 + abs(value))):
-            break
-        target = bound.point(minimiser)
-        best, value = bound.line_search(best, value, target)
-        model.add(*bound.cut(best.towards(target, TOWARDS_MODEL)))
-    return BundleResult(best.theta, value, lower, rounds)
+
+    def __init__(self, problem: IncompleteProblem):
+        self._problem = problem
+        self._model = _Model(_Quadratic(problem), problem.n_rows)
+        self._tangents: list[Plane] = []
+        # the rivals of a transductive row change with its tangent, so its part of a plane does not outlive it
+        self._lasting = not any(labels.transductive.any() for labels in problem.labels)
+
+    def minimise(self, tangents: list[Plane], theta: np.ndarray, gap: float, max_iter: int) -> BundleResult:
+        """Minimise the bound of some tangents from ``theta``, until at most ``gap`` above the minimum.
+
+        The value never rises above that of the start.
+        """
+        bound = _ConvexBound(self._problem, tangents)
+        best = bound.point(theta)
+        value = bound.value_and_slope(best, best)[0]
+        model = self._model_of(tangents)
+        self._model, self._tangents = model, tangents
+        model.add(bound.cut(best))
+        lower, rounds = -np.inf, 0
+        while rounds < max_iter:
+            rounds += 1
+            minimiser, lowest = model.minimise()
+            lower = max(lower, lowest)
+            if value - lower <= max(gap, ROUNDING * (1.0 + abs(value))):
+                break
+            target = bound.point(minimiser)
+            best, value = bound.line_search(best, value, target)
+            model.add(bound.cut(best.towards(target, TOWARDS_MODEL)))
+        return BundleResult(best.theta, value, lower, rounds)
+
+    def _model_of(self, tangents: list[Plane]) -> _Model:
+        """The cutting planes that have weight, with these tangents in place of the last."""
+        last, old = self._tangents, self._model
+        model = _Model(_Quadratic(self._problem), self._problem.n_rows)
+        if not last or not self._lasting:
+            return model
+        used = old.alpha > 0
+        slopes, heights, held = old.slopes[used], old.heights[used], old.held[used]
+        begin = 0
+        for (block, _), before, after in zip(self._problem, last, tangents, strict=True):
+            nowhere = np.broadcast_to(block.log_weight[:, None], after.slope.shape)  # the scores of theta = 0
+            apart, higher = before.slope - after.slope, before(nowhere) - after(nowhere)
+            weights = held[:, begin : begin + len(higher)]
+            begin += len(higher)
+            heights += weights @ higher
+            for slope, weight in zip(slopes, weights, strict=True):
+                slope += block.pull_back(np.repeat(weight, after.counts)[:, None] * apart)
+        for parts in zip(slopes, heights, held, strict=True):
+            model.add(_Cut(*parts))
+        model.alpha = old.alpha[used]
+        return model
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A cutting plane <slope, theta> + height, and the weights w_i v_i of the tangents in it."""
+
+    slope: np.ndarray
+    height: float
+    held: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +173,18 @@ class _ConvexBound:
             low, high = (share, high) if slope < 0 else (low, share)
         return best, value
 
-    def cut(self, point: _Point) -> tuple[np.ndarray, float]:
-        """Slope and height at 0 of the plane that touches the risk here."""
+    def cut(self, point: _Point) -> _Cut:
+        """The plane that touches the risk here."""
         risk, derivatives = self.problem.risk(point.scores, self.planes)
         slope = self.problem.pull_back(derivatives)
-        return slope, risk - float(np.vdot(slope, point.theta))
+        held = [_tangent_weights(*part) for part in zip(derivatives, self.planes, strict=True)]
+        return _Cut(slope, risk - float(np.vdot(slope, point.theta)), np.concatenate(held))
+
+
+def _tangent_weights(derivatives: np.ndarray, tangent: Plane) -> np.ndarray:
+    """How much each row's tangent weighs in the derivatives of the risk; its rivals are other classes."""
+    by_class = np.add.reduceat(derivatives, starts_of(tangent.counts)[:-1])
+    return -np.sum(by_class, axis=1, where=tangent.own > 0)
 
 
 class _Quadratic:
@@ -149,16 +210,18 @@ class _Quadratic:
 class _Model:
     """The quadratic plus the largest of the cutting planes and 0."""
 
-    def __init__(self, quadratic: _Quadratic):
+    def __init__(self, quadratic: _Quadratic, n_rows: int):
         self.quadratic = quadratic
         self.slopes, self.heights = np.empty((0, *quadratic.linear.shape)), np.empty(0)
+        self.held = np.empty((0, n_rows))
         self.gram, self.idle = np.empty((0, 0)), np.empty(0, int)  # <a_i, H^-1 a_j>; rounds without weight
         self.alpha = np.empty(0)
         self.free = quadratic.solve(quadratic.linear)  # the minimiser without planes, H^-1 h
 
-    def add(self, slope: np.ndarray, height: float) -> None:
-        self.slopes, self.heights = np.concatenate([self.slopes, slope[None]]), np.append(self.heights, height)
-        products = np.tensordot(self.slopes, self.quadratic.solve(slope), axes=2)
+    def add(self, cut: _Cut) -> None:
+        self.slopes, self.heights = np.concatenate([self.slopes, cut.slope[None]]), np.append(self.heights, cut.height)
+        self.held = np.concatenate([self.held, cut.held[None]])
+        products = np.tensordot(self.slopes, self.quadratic.solve(cut.slope), axes=2)
         self.gram = np.block([[self.gram, products[:-1, None]], [products[None]]])
         self.alpha, self.idle = np.append(self.alpha, 0.0), np.append(self.idle, 0)
 
@@ -173,6 +236,7 @@ class _Model:
         kept = self.idle < IDLE
         self.alpha, self.gram = alpha[kept], self.gram[np.ix_(kept, kept)]
         self.slopes, self.heights, self.idle = self.slopes[kept], self.heights[kept], self.idle[kept]
+        self.held = self.held[kept]
         return theta, minimum
 
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from gapkernel.solvers.cccp.bundle import minimise_majorant
+from gapkernel.solvers.cccp.bundle import Bundle
 from gapkernel.solvers.cccp.losses import Margin
 from gapkernel.solvers.cccp.problem import IncompleteProblem
 
 INNER_STEPS = 10
-"""L-BFGS steps inside one step of the procedure; any decrease of the bound is one of J."""
+"""L-BFGS steps inside one step of the procedure."""
 
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 """How the smooth stand-ins of the hinge approach it."""
@@ -60,14 +60,18 @@ class IncompleteSolution:
 
 def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
     """Alternate tangent planes and convex minimisation until J falls by less than ``tol`` of itself."""
-    history = [problem.objective(theta)[0]]
+    history, bundle = [problem.objective(theta)[0]], Bundle(problem)
     single = len(problem.blocks) > 0 and problem.blocks[0].features.dtype == np.float32
     rounding = SINGLE_ROUNDING if single else ROUNDING
     fallen, slack, converged = 0.3 * abs(history[0]), np.inf, False
     while len(history) <= max_iter and not converged:
         finest = 0.5 * tol * (1.0 + abs(history[-1]))
         slack = max(finest, min(slack, 0.03 * fallen))  # no finer than the last step was long
-        proposal = _minimise_bound(problem, problem.tangent(theta), theta, slack)
+        tangents = problem.tangent(theta)
+        if problem.loss.smooth:
+            proposal = _few_steps(problem, tangents, theta)
+        else:
+            proposal = bundle.minimise(tangents, theta, gap=slack, max_iter=500).theta
         value = problem.objective(proposal)[0]
         fallen = max(history[-1] - value, 0.0)
         if not value - history[-1] <= rounding * (1.0 + abs(history[-1])):
@@ -122,10 +126,9 @@ def through_smooth_losses(
     return IncompleteSolution(theta, np.array(history), n_iter, converged)
 
 
-def _minimise_bound(problem, planes, theta, slack: float) -> np.ndarray:
-    if not problem.loss.smooth:
-        return minimise_majorant(problem, planes, theta, gap=slack, max_iter=500).theta
-    return _lbfgs(lambda t: problem.majorant(t, planes), theta, 1e-13, INNER_STEPS, lambda *_: None).theta
+def _few_steps(problem, tangents, theta) -> np.ndarray:
+    """Towards the minimum of the smooth bound: any decrease of it is one of J."""
+    return _lbfgs(lambda t: problem.majorant(t, tangents), theta, 1e-13, INNER_STEPS, lambda *_: None).theta
 
 
 def _lbfgs(function, theta, tol, max_iter, watch: Watch) -> IncompleteSolution:
