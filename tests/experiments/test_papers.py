@@ -165,28 +165,30 @@ def test_the_genrbf_report_ranks_the_methods(monkeypatch):
 
 def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatch):
     monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
-    partly = dict.fromkeys(genrbf.READINGS, (0.2, 0.5, 0.8)) | {"karma_columns": (0.5,), "gap": (0.5,)}
-    frame = pd.concat([
-        genrbf_results(),
-        *(genrbf_results(methods=[name], fractions=fractions) for name, fractions in partly.items()),
-    ])  # fmt: skip
-    report = genrbf.report(frame, replace(genrbf.QUICK, partly=partly))
+    frame = genrbf_results()
+    names = [name for name in genrbf.READINGS if name != "karma_columns"]
+    readings = pd.concat([genrbf_results(methods=names), genrbf_results(methods=["karma_columns"], fractions=(0.5,))])
+    gap = genrbf_results(folds=2, methods=["gap"], fractions=(0.5,))
+    report = genrbf.report(frame, genrbf.QUICK, readings, gap)
+    assert report.seconds == len(frame) + len(readings) + len(gap)
     assert report.tables[:4] == genrbf.report(genrbf_results(), genrbf.QUICK).tables[:4]  # of the others alone
-    readings = {row[0]: row for row in report.tables[4].rows}
-    means = 100 * frame.groupby(["method", "dataset"])["accuracy"].mean().unstack()
+    read = {row[0]: row for row in report.tables[4].rows}
+    means = 100 * pd.concat([frame, readings]).groupby(["method", "dataset"])["accuracy"].mean().unstack()
     apart = means.loc["mice_one"] - means.loc["mice"]
-    assert readings["mice, one table"] == (
+    assert read["mice, one table"] == (
         "mice, one table", "mice", "20, 50, 80 %", f"{means.loc['mice_one'].mean():.1f}",
-        f"{means.loc['mice'].mean():.1f}", "1.00", readings["mice, without draws"][6], "1.00",
-        readings["mice, without draws"][8], f"{apart.mean():+.1f} ± {abs(apart.diff().iloc[1]) / 2:.1f}",
+        f"{means.loc['mice'].mean():.1f}", "1.00", read["mice, without draws"][6], "1.00",
+        read["mice, without draws"][8], f"{apart.mean():+.1f} ± {abs(apart.diff().iloc[1]) / 2:.1f}",
     )  # fmt: skip
-    assert readings["karma, RBF of columns"][2] == "50 %"
-    assert readings["karma, RBF of columns"][5:7] == ("", "")  # few gaps were not tried
-    gap = {row[0]: row for row in report.tables[5].rows}
-    assert list(gap)[:3] == ["expected RBF", "Gap", "genRBF"]
+    assert read["karma, RBF of columns"][2] == "50 %"
+    assert read["karma, RBF of columns"][5:7] == ("", "")  # few gaps were not tried
+    beside = {row[0]: row for row in report.tables[5].rows}
+    assert list(beside)[:3] == ["expected RBF", "Gap", "genRBF"]
     assert [row[1] for row in report.tables[5].rows[:3]] == ["1.00", "2.00", "3.00"]
-    assert gap["expected RBF"][-1] == "0 of 2"
-    assert gap["genRBF"][-1] == "2 of 2"
+    assert beside["expected RBF"][-1] == "0 of 2"
+    assert beside["genRBF"][-1] == "2 of 2"
+    some = frame[(frame["method"] == "genrbf") & (frame["fraction"] == 0.5) & (frame["fold"] < 2)]
+    assert beside["genRBF"][2] == f"{100 * some['accuracy'].mean():.1f}"  # of the folds that Gap was run on
 
 
 def test_claims_are_held_against_the_results():

@@ -68,7 +68,7 @@ QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*R
 FULL = Size(
     tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_METHODS), 10, tuple(PAPER), WIDE, WIDE
 )  # fmt: skip
-STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=10, figure_repeats=1)
+STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=10, figure_repeats=1, nested_repeats=3)
 SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
