@@ -215,13 +215,19 @@ def test_claims_of_the_ehk_paper_are_held_against_the_results():
     size = replace(ehk.QUICK, data=("servo", "credit_crx"))
     best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_METHODS}
     best["servo", "rbf1"] = 0.2
-    lines = [(f, label, f + 0.2 * (label == "RBF2")) for f in (0.0, 0.1, 0.5) for label in ehk.CURVES.values()]
-    points = pd.DataFrame(lines, columns=["fraction", "label", "error"])
+    fewer = {"EHKF1 (true laws)": {0: 0.06, 1: 0.04}, "EHKF2": {0: 0.01, 1: 0.03}, "RBF2": {0: -0.2, 1: -0.2}}
+    lines = [
+        (f, draw, label, f - fewer.get(label, {}).get(draw, 0.0))
+        for f in (0.0, 0.1, 0.5) for draw in (0, 1) for label in ehk.CURVES.values()
+    ]  # fmt: skip
+    points = pd.DataFrame(lines, columns=["fraction", "draw", "label", "error"])
     points.loc[points["fraction"] == 0, "error"] = 0.1
     held = {claim.what: (claim.ours, claim.holds) for claim in ehk.claims(size, best, points)}
     assert held["EHK_alpha on SERVO"] == ("0.300", True)
     assert held["EHK_alpha on CREDITCRX"] == ("12.50", True)
     assert held["EHK_alpha is the best of the four"] == ("on 0 of 2", False)
+    best_curve = held["EHKF1 is the best on the synthetic problem"]
+    assert best_curve == ("EHKF1 (true laws) is, 3.0 ± 2.0 points before EHKF2", True)  # 5 and 1 points
     assert held["RBF2 falls from 0 to 10 % of gaps"] == ("+20.0 points, RBF1 +0.0", True)
 
 

@@ -68,7 +68,9 @@ QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*R
 FULL = Size(
     tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_METHODS), 10, tuple(PAPER), WIDE, WIDE
 )  # fmt: skip
-STANDARD = replace(FULL, fractions=FULL.fractions[::2], draws=10, figure_repeats=1, nested_repeats=3)
+STANDARD = replace(
+    FULL, fractions=(*FULL.fractions[:2], *FULL.fractions[2::2]), draws=10, figure_repeats=1, nested_repeats=3
+)
 SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
 
@@ -224,11 +226,19 @@ def claims(size: Size, best, points) -> list[Claim]:
             "Our RBF kernels, tuned over a wide grid on standardised columns, make fewer errors than the paper's.",
         )
     )
-    means = 100 * points.pivot_table(index="fraction", columns="label", values="error")
-    some = means.loc[means.index > 0].mean().sort_values()
+    by_draw = 100 * points[points["fraction"] > 0].pivot_table(index="draw", columns="label", values="error")
+    first, second = by_draw.mean().sort_values().index[:2]
+    apart = by_draw[second] - by_draw[first]
     out.append(
-        Claim("EHKF1 is the best on the synthetic problem", "yes", f"{some.index[0]} is", some.index[0][:5] == "EHKF1")
+        Claim(
+            "EHKF1 is the best on the synthetic problem",
+            "yes",
+            f"{first} is, {apart.mean():.1f} ± {apart.sem():.1f} points before {second}",
+            first.startswith("EHKF1"),
+            "The difference is over the data sets drawn, with its standard error.",
+        )
     )
+    means = 100 * points.pivot_table(index="fraction", columns="label", values="error")
     none, first = means.index[:2]
     jump, other = (means.loc[first, label] - means.loc[none, label] for label in ("RBF2", "RBF1"))
     out.append(
