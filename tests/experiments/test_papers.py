@@ -3,6 +3,7 @@
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -13,8 +14,8 @@ from rich.console import Console
 from sklearn.svm import SVC as CompleteSVC
 
 import gapkernel as gk
-from gapkernel.experiments import PAPERS, Grid, Task, cell_tests, reproduce
-from gapkernel.experiments.papers import cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
+from gapkernel.experiments import PAPERS, Grid, Store, Task, cell_tests, reproduce, tasks_of
+from gapkernel.experiments.papers import Context, cccp, ehk, ehk_protocol, expected_kernel, genrbf, microbiology
 from gapkernel.experiments.papers.microbiology import FoldOfTable1, overlap
 from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.kernels import CompletionKernel
@@ -152,7 +153,7 @@ def genrbf_results(folds=3, methods=genrbf.QUICK_METHODS, fractions=(0.2, 0.5, 0
 
 def test_the_genrbf_report_ranks_the_methods(monkeypatch):
     monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
-    report = genrbf.report(genrbf_results(), genrbf.QUICK)
+    report = genrbf.report(genrbf.QUICK, genrbf_results())
     assert len(report.figures) == 5
     ranks = {row[0]: row for row in report.tables[0].rows}
     assert report.tables[0].rows[0][0] == "expected RBF"
@@ -169,9 +170,9 @@ def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatc
     names = [name for name in genrbf.READINGS if name != "karma_columns"]
     readings = pd.concat([genrbf_results(methods=names), genrbf_results(methods=["karma_columns"], fractions=(0.5,))])
     gap = genrbf_results(folds=2, methods=["gap"], fractions=(0.5,))
-    report = genrbf.report(frame, genrbf.QUICK, readings, gap)
+    report = genrbf.report(genrbf.QUICK, frame, readings, gap)
     assert report.seconds == len(frame) + len(readings) + len(gap)
-    assert report.tables[:4] == genrbf.report(genrbf_results(), genrbf.QUICK).tables[:4]  # of the others alone
+    assert report.tables[:4] == genrbf.report(genrbf.QUICK, genrbf_results()).tables[:4]  # of the others alone
     read = {row[0]: row for row in report.tables[4].rows}
     means = 100 * pd.concat([frame, readings]).groupby(["method", "dataset"])["accuracy"].mean().unstack()
     apart = means.loc["mice_one"] - means.loc["mice"]
@@ -189,6 +190,44 @@ def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatc
     assert beside["genRBF"][-1] == "2 of 2"
     some = frame[(frame["method"] == "genrbf") & (frame["fraction"] == 0.5) & (frame["fold"] < 2)]
     assert beside["genRBF"][2] == f"{100 * some['accuracy'].mean():.1f}"  # of the folds that Gap was run on
+    assert report.findings[-1] == "GapClassifier is number 2 of 10 by mean rank where it was run, behind expected RBF."
+    ahead = pd.concat([gap, gap.assign(fold=7, accuracy=0.0)])  # a round that the others have not reached
+    assert genrbf.report(genrbf.QUICK, frame, readings, ahead).tables[5] == report.tables[5]
+
+
+@pytest.mark.parametrize("size", ["quick", "standard", "full"])
+def test_the_genrbf_studies_are_of_methods_that_there_are(size, monkeypatch):
+    asked = {}
+
+    def run(name, protocol, tasks, optional=False):
+        asked[name] = tasks
+        assert optional == (name != "genrbf")
+        for task in tasks:
+            assert genrbf.METHODS[task.method].settings(protocol.grid)
+
+    monkeypatch.setattr(genrbf, "report", lambda size, *frames: frames)
+    chosen = genrbf.SIZES[size]
+    assert genrbf.reproduce(SimpleNamespace(size=size, run=run)) == (None, None, None)
+    cells = len(genrbf.DATASETS) * len(genrbf.MECHANISMS) * chosen.draws * chosen.folds_done
+    assert len(asked["genrbf"]) == cells * len(chosen.fractions) * len(chosen.methods)
+    assert {task.method for task in asked["genrbf-gap"]} == (set() if size == "quick" else {"gap"})
+    assert {task.method for task in asked["genrbf-readings"]} == (set() if size == "quick" else set(genrbf.READINGS))
+
+
+def test_an_optional_study_without_a_finished_round_is_left_out(tmp_path):
+    """It has been stopped before, and what is finished of the others is reported."""
+    protocol, tasks = genrbf.QUICK.protocol, tasks_of(dataset=["pima"], method=["mean", "zero"], fold=range(2))
+    with Store(tmp_path / "results.sqlite") as store:
+        context = Context("quick", None, store, {"n_jobs": 1, "client": None}, so_far=True)
+        run = store.begin(protocol.study("main", tasks))
+        for task in tasks[::2]:
+            store.put(run, task, {"accuracy": 0.5})
+        assert len(context.run("main", protocol, tasks)) == 2
+        assert context.run("beside", protocol, tasks, optional=True) is None
+        assert context.left == {"main": "main: 1 of 2 rounds", "beside": "beside: 0 of 2 rounds"}
+        with pytest.raises(ValueError, match="No round of beside is finished"):
+            context.run("beside", protocol, tasks)
+        assert replace(context, so_far=False).run("none", protocol, [], optional=True) is None
 
 
 def test_claims_are_held_against_the_results():
@@ -248,7 +287,7 @@ def test_the_genrbf_report_tests_cells_by_the_share_of_its_folds(monkeypatch):
     monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
     monkeypatch.setattr(genrbf, "cell_tests", lambda *a, **k: shares.append(k["test_share"]) or cell_tests(*a, **k))
     shares: list[float] = []
-    report = genrbf.report(genrbf_results(5), genrbf.QUICK)
+    report = genrbf.report(genrbf.QUICK, genrbf_results(5))
     assert shares == [1 / genrbf.QUICK.protocol.n_folds]
     assert any("corrected t test finds" in finding for finding in report.findings)
 

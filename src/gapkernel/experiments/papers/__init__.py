@@ -123,18 +123,23 @@ class Context:
     left: dict[str, str] = field(default_factory=dict)
     """What is not finished of the studies that were reported so far."""
 
-    def run(self, name: str, protocol: Protocol, tasks: Iterable[Task]):
-        """Do the unfinished tasks of a study, round by round; the frame of its results."""
+    def run(self, name: str, protocol: Protocol, tasks: Iterable[Task], optional: bool = False):
+        """Do the unfinished tasks of a study, round by round; the frame of its results.
+
+        An optional study that has no tasks, or so far no finished round, gives None.
+        """
         rounds = rounds_of(tasks)
         if self.so_far:
-            rounds = self._finished(name, rounds)
+            rounds = self._finished(name, rounds, optional)
+        if optional and not rounds:
+            return None
         study = replace(protocol, data_dir=self.data_dir).study(name, [task for one in rounds for task in one])
         return run(study, self.store, progress=True, **self.options)
 
-    def _finished(self, name: str, rounds: list[list[Task]]) -> list[list[Task]]:
+    def _finished(self, name: str, rounds: list[list[Task]], optional: bool) -> list[list[Task]]:
         done = self.store.finished(name)
         whole = [one for one in rounds if done.issuperset(task.key for task in one)]
-        if not whole:
+        if not whole and not optional:
             raise ValueError(f"No round of {name} is finished in {self.store.path}. Run it for longer, without so_far.")
         if len(whole) < len(rounds):
             self.left[name] = f"{name}: {len(whole)} of {len(rounds)} rounds"

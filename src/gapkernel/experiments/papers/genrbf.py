@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 import numpy as np
 
 from gapkernel.experiments.grid import PAPER_GRID, QUICK_GRID
 from gapkernel.experiments.methods import METHODS
+from gapkernel.experiments.papers.genrbf_beside import READ_OTHERWISE, READINGS, gap_finding, gap_table, reading_table
+from gapkernel.experiments.papers.genrbf_blocks import (
+    PAPER_LABELS,
+    by_data_set,
+    cells,
+    few_gaps,
+    labelled,
+    many_gaps,
+    ranks_of,
+)
 from gapkernel.experiments.protocol import NestedCV
 from gapkernel.experiments.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.experiments.statistics import cell_tests
@@ -34,16 +43,7 @@ MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
 STANDARD_METHODS = (*QUICK_METHODS, "process")
 FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
-READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
-"""Other ways to read what the paper says of a method."""
-READ_OTHERWISE = (
-    "Read otherwise: mice, one table: one SVM on the first completed table; mice, without draws: one SVM on a table "
-    "whose gaps hold expected values; karma, linear: no RBF; karma, RBF of columns: an RBF of each column in place of "
-    "its product."
-)
-PAPER_LABELS = [METHODS[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
 OURS = METHODS["genrbf"].short
-FEW_GAPS, MANY_GAPS = 0.3, 0.5
 FEWEST_PAIRS = 5
 """A t test of fewer differences says little."""
 
@@ -95,35 +95,35 @@ def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
     rounds = {"draw": range(size.draws), "fold": range(size.folds_done), "dataset": DATASETS, "mechanism": MECHANISMS}
-    frame = context.run("genrbf", size.protocol, tasks_of(**rounds, fraction=size.fractions, method=size.methods))
-    readings = [tasks_of(**rounds, fraction=shares, method=[name]) for name, shares in size.readings.items()]
-    gap = tasks_of(**rounds, fraction=size.gap, method=["gap"])
-    return report(
-        frame,
-        size,
-        context.run("genrbf-readings", size.protocol, chain(*readings)) if size.readings else None,
-        context.run("genrbf-gap", size.protocol, gap) if size.gap else None,
-    )
+    parts = {
+        "genrbf": tasks_of(**rounds, fraction=size.fractions, method=size.methods),
+        "genrbf-readings": [
+            task
+            for name, fractions in size.readings.items()
+            for task in tasks_of(**rounds, fraction=fractions, method=[name])
+        ],
+        "genrbf-gap": tasks_of(**rounds, fraction=size.gap, method=["gap"]),
+    }
+    frames = [context.run(name, size.protocol, tasks, optional=name != "genrbf") for name, tasks in parts.items()]
+    return report(size, *frames)
 
 
-def report(frame, size: Size, readings=None, gap=None) -> Report:
+def report(size: Size, frame, readings=None, gap=None) -> Report:
     """Figures 3 to 7 and their tables from the results; other readings and GapClassifier beside them, if there are."""
-    parts = [labelled(part) for part in (frame, readings, gap) if part is not None]
-    frame = parts[0]
-    out = Report("genRBF", seconds=float(sum(part["seconds"].sum() for part in parts)))
+    seconds = sum(part["seconds"].sum() for part in (frame, readings, gap) if part is not None)
+    frame, out = labelled(frame), Report("genRBF", seconds=float(seconds))
     for number, (mechanism, name) in enumerate(MECHANISMS.items(), start=3):
         part = frame[frame["mechanism"] == mechanism]
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
         out.add_figure(f"figure{number}_{mechanism}", curves(panels, "accuracy, %", bars=False), f"Accuracy, {name}.")
     scores = cells(frame)
-    out.tables += [
-        rank_table(scores),
-        block_table(scores),
-        accuracy_table(frame, [METHODS[name].short for name in size.methods]),
-    ]
+    labels = [METHODS[name].short for name in size.methods]
+    out.tables = [rank_table(scores), block_table(scores), accuracy_table(frame, labels)]
     out.tables.append(beside_the_paper(claims(scores)))
+    out.findings, out.remarks = findings(scores, frame, size), remarks(size)
     if readings is not None:
         out.tables.append(reading_table(frame, labelled(readings)))
+        out.remarks.append(READ_OTHERWISE)
     if gap is not None:
         out.tables.append(gap_table(frame, labelled(gap)))
         out.findings.append(gap_finding(out.tables[-1]))
@@ -132,19 +132,7 @@ def report(frame, size: Size, readings=None, gap=None) -> Report:
     out.add_figure(
         "figure7_critical_difference", display.figure_, "Mean ranks over the data sets, and which may be chance."
     )
-    out.findings = [*findings(scores, frame, size), *out.findings]
-    out.remarks = remarks(size)
     return out
-
-
-def labelled(frame):
-    """The results with the names that people know."""
-    return frame.assign(label=frame["method"].map({name: method.short for name, method in METHODS.items()}))
-
-
-def cells(frame):
-    """Mean accuracy of each method in each block (data set, mechanism, fraction)."""
-    return frame.pivot_table(index=["dataset", "mechanism", "fraction"], columns="label", values="accuracy", sort=False)
 
 
 def rank_table(scores) -> ReportTable:
@@ -198,66 +186,6 @@ def accuracy_table(frame, labels) -> ReportTable:
     return ReportTable("Mean accuracy over the data sets in per cent", header, rows, keys=2)
 
 
-def on_rounds_of(frame, other):
-    """Cells of those rounds (removals of cells and folds) that other results have too."""
-    rounds = ["draw", "repeat", "fold"]
-    return cells(frame.merge(other[rounds].drop_duplicates(), on=rounds))
-
-
-def reading_table(frame, readings) -> ReportTable:
-    """Other readings of mice and karma, each in the place of ours among the paper's six methods."""
-    scores, others = on_rounds_of(frame, readings), cells(readings)
-    rows = []
-    for name, ours in READINGS.items():
-        label, ours = METHODS[name].short, METHODS[ours].short
-        reading = others[label].dropna()
-        six = scores.loc[reading.index, PAPER_LABELS]
-        other = six.assign(**{ours: reading})
-        shares = ", ".join(f"{100 * share:.0f}" for share in reading.index.unique("fraction"))
-        row = [label, ours, f"{shares} %", f"{100 * reading.mean():.1f}", f"{100 * six[ours].mean():.1f}"]
-        for part in (few_gaps, many_gaps):
-            row += [f"{ranks_of(part(one))[ours]:.2f}" if len(part(one)) else "" for one in (other, six)]
-        rows.append((*row, difference(other[ours], six[ours])))
-    ranks = ("rank up to 30 %", "ours", "rank from 50 %", "ours ")
-    header = ("reading", "of", "removed", "accuracy, %", "ours, %", *ranks, "reading - ours")
-    note = "Ranks are among the six; differences in points of accuracy, with the standard error over the data sets."
-    return ReportTable("Other readings of the paper", header, rows, note)
-
-
-def gap_table(frame, results) -> ReportTable:
-    """GapClassifier beside all methods, where it was run; data sets are the blocks."""
-    gap = cells(results)[METHODS["gap"].short]
-    all_of_them = on_rounds_of(frame, results).loc[gap.index].assign(**{gap.name: gap})
-    tests = friedman_nemenyi(by_data_set(all_of_them))
-    rows: list[tuple[str, ...]] = []
-    for k in np.argsort(tests.ranks, kind="stable"):
-        other = all_of_them[tests.names[k]]
-        ahead = (by_data_set(gap) > by_data_set(other)).sum()
-        beside = (difference(gap, other), f"{ahead} of {tests.n_blocks}") if other.name != gap.name else ("", "")
-        rows.append((other.name, f"{tests.ranks[k]:.2f}", f"{100 * other.mean():.1f}", *beside))
-    header = ("method", "mean rank", "accuracy, %", f"{gap.name} - method, points", f"{gap.name} is ahead on")
-    shares = ", ".join(f"{100 * share:.0f} %" for share in gap.index.unique("fraction"))
-    note = (
-        f"{shares} of the cells removed, the mean of all mechanisms. Blocks are the {tests.n_blocks} data sets; ranks "
-        f"must be {tests.critical_difference:.2f} apart (Nemenyi). Differences with the standard error over data sets."
-    )
-    return ReportTable("GapClassifier beside them", header, rows, note)
-
-
-def gap_finding(table: ReportTable) -> str:
-    """Where GapClassifier stands."""
-    order = [row[0] for row in table.rows]
-    place = order.index(METHODS["gap"].short)
-    ahead = f", behind {', '.join(order[:place])}" if place else ""
-    return f"GapClassifier is number {place + 1} of {len(order)} by mean rank where it was run{ahead}."
-
-
-def difference(first, second) -> str:
-    """The mean difference in points, with its standard error over the data sets."""
-    apart = 100 * by_data_set(first - second)
-    return f"{apart.mean():+.1f} ± {apart.sem():.1f}"
-
-
 def rank_figure(scores):
     """Mean rank against the share of removed cells (Fig. 6)."""
     panel: dict = {name: [] for name in scores.columns}
@@ -265,21 +193,6 @@ def rank_figure(scores):
         for name, rank in ranks_of(part).items():
             panel[name].append((100 * fraction, rank, 0.0))
     return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
-
-
-def few_gaps(scores):
-    """Blocks with few of the cells removed."""
-    return scores[scores.index.get_level_values("fraction") <= FEW_GAPS]
-
-
-def many_gaps(scores):
-    """Blocks with at least half of the cells removed."""
-    return scores[scores.index.get_level_values("fraction") >= MANY_GAPS]
-
-
-def by_data_set(scores):
-    """Mean accuracy on each data set: blocks that are independent of each other."""
-    return scores.groupby(level="dataset").mean()
 
 
 def findings(scores, frame, size: Size) -> list[str]:
@@ -301,11 +214,6 @@ def findings(scores, frame, size: Size) -> list[str]:
         *([in_cells] if tests["n"].min() >= FEWEST_PAIRS else []),
         "The paper: genRBF has the best mean rank, significantly so against all but karma; mice is better up to 30 %.",
     ]
-
-
-def ranks_of(scores) -> dict[str, float]:
-    """The mean rank of each method."""
-    return dict(zip(scores.columns, friedman_nemenyi(scores).ranks.tolist(), strict=True))
 
 
 def differing(ranks: FriedmanNemenyi) -> list[str]:
@@ -337,8 +245,7 @@ def claims(scores) -> list[Claim]:
             "yes",
             f"rank {low['mice']:.2f}, genRBF {low['genRBF']:.2f}",
             low["mice"] < low["genRBF"],
-            "The paper does not say how it pooled its imputations; ours are five, pooled by decision values. Other "
-            "readings are tried in a table of their own.",
+            "The paper does not say how it pooled its imputations; ours are five, pooled by decision values.",
         ),
         Claim(
             "mice falls behind with many gaps",
@@ -351,8 +258,7 @@ def claims(scores) -> list[Claim]:
             "2nd of 6",
             f"number {order.index('karma') + 1}",
             order[1] == "karma",
-            "Ours is the RBF of its embedding; how the paper combined karma with an RBF is not said. Other readings "
-            "are tried in a table of their own.",
+            "Ours is the RBF of its embedding; how the paper combined karma with an RBF is not said.",
         ),
         Claim(
             "MCAR and MAR are alike, NMAR is harder",
@@ -377,7 +283,6 @@ def remarks(size: Size) -> list[str]:
         "zero: gaps become 0 before standardisation. mice: five chains, an SVM for each, decision values averaged; the "
         "paper does not say how its imputations were pooled. karma: an RBF of the embedding, word length 1 or 2; how "
         "the paper combined the two is not stated. EHK takes alpha in place of gamma.",
-        *([READ_OTHERWISE] if size.readings else []),
         "geom: linear kernel; the paper says RBF, which over jointly present columns is not positive semi-definite. "
         "The full run has it too, its negative eigenvalues set to zero.",
         "The Gaussian is fitted by EM to a relative tolerance of 1e-4 (the paper: the R package norm).",
