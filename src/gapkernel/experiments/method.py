@@ -192,7 +192,7 @@ class PreparedMethod(Method):
     def _predictions(self, X, y, splits, settings, task):
         found = []
         for train, test in splits:
-            preparation = clone(self.preparation or FunctionTransformer())
+            preparation = FunctionTransformer() if self.preparation is None else clone(self.preparation)
             here = preparation.fit_transform(_safe_indexing(X, train))
             there = preparation.transform(_safe_indexing(X, test))
             found.append(self._answers(here, y[train], there, settings, task))
