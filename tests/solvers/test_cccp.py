@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from gapkernel.solvers.cccp import procedure
-from gapkernel.solvers.cccp.bundle import Bundle, plane_weights
+from gapkernel.solvers.cccp.bundle import Bundle, _ConvexBound, plane_weights
+from gapkernel.solvers.cccp.log_partition import Partitions
 from gapkernel.solvers.cccp.losses import Labels, Margin, Softmax
 from gapkernel.solvers.cccp.problem import Balance, Block, IncompleteProblem
 from gapkernel.solvers.cccp.procedure import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
@@ -222,6 +223,44 @@ def test_the_planes_of_a_bound_are_below_the_next(t, kept, seed):
         assert abs(result.value - alone.value) <= 1e-6
         assert result.lower_bound <= alone.value + 1e-9
     assert (len(model.heights) > 0) == kept
+
+
+@pytest.mark.parametrize(("dtype", "room"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_plane_that_is_carried_on_has_the_new_tangents_in_it(seed, dtype, room):
+    """Exactly, also where labels tie (at theta = 0), for more planes than are pulled back at once."""
+    problem, random = random_problem(seed, Margin(), penalty=0.3), np.random.default_rng(seed)
+    blocks = [replace(block, features=block.features.astype(dtype)) for block in problem.blocks]
+    problem = replace(problem, blocks=blocks)
+    bundle, before = Bundle(problem), problem.tangent(np.zeros(problem.shape))
+    points = random.standard_normal((40, *problem.shape))
+    bundle.minimise(before, points[0], gap=np.inf, max_iter=1)
+    bound = _ConvexBound(problem, before)
+    for theta in points:
+        cut = bound.cut(bound.point(theta))
+        bundle._model.add(cut)
+        heights = []
+        for (block, labels), tangent in zip(problem, before, strict=True):
+            scores = block.scores(theta)
+            rivals = np.where(labels.candidates, -np.inf, Partitions.of(scores, block.counts).log).max(axis=1)
+            heights.append(labels.weight * (1.0 + rivals - tangent(scores) > 0))
+        assert_allclose(cut.held, np.concatenate(heights), atol=room)
+    bundle._model.alpha = np.full(len(bundle._model.alpha), 1e-3)
+    old, after, theta = bundle._model, problem.tangent(points[1]), points[2]
+    new = bundle._model_of(after)
+    apart = [
+        tangent(block.scores(theta)) - other(block.scores(theta))
+        for (block, _), tangent, other in zip(problem, before, after, strict=True)
+    ]
+    values = [np.tensordot(model.slopes, theta, axes=2) + model.heights for model in (old, new)]
+    assert_allclose(values[1], values[0] + old.held @ np.concatenate(apart), rtol=room, atol=10 * room)
+
+
+def test_a_problem_without_rows_is_its_penalty():
+    problem = replace(random_problem(0, Margin()), blocks=[], labels=[])
+    solution = solve_cccp(problem, np.ones(problem.shape), tol=1e-6, max_iter=20, watch=quiet)
+    assert solution.converged
+    assert 0 <= solution.objective[-1] <= 1e-6
 
 
 def test_a_bound_that_returns_needs_no_further_planes():

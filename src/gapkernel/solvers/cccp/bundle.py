@@ -10,11 +10,12 @@ whose value is a lower bound of the minimum. So the distance to the optimum is a
 round to round, so the program is solved by an active set that begins with the last weights.
 
 From one step of the concave-convex procedure to the next only the tangents P_i change that the risk subtracts,
-R = sum_i w_i [1 + max_k G_ik - P_i]+. A cutting plane gives each row a weight v_i from 0 to 1,
+R = sum_i w_i [1 + max_k G_ik - P_i]+. Where a plane is cut, k is the worst rival of row i, v_i is 1 if its bracket is
+above 0 and else 0, and T_i is the tangent of the convex G_ik. Everywhere
 
-    R >= sum_i w_i v_i (1 + G_ik, linearised - P_i),
+    R >= sum_i w_i v_i (1 + T_i - P_i),
 
-so it holds for the next risk with the next tangents in it, and a step begins with the planes of the last.
+for the P_i of any step. So a step begins with the planes of the last, its own P_i in them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.solvers.cccp.losses import Plane
-from gapkernel.solvers.cccp.problem import IncompleteProblem
+from gapkernel.solvers.cccp.problem import Block, IncompleteProblem
 
 TOWARDS_MODEL = 0.1
 """Where the next plane is cut: this share of the way from the best point to the model's minimiser."""
@@ -44,6 +45,9 @@ RIDGE = 1e-13
 
 MOST_JOINING = 10
 """Planes that may join the active set, for each plane there is; a bound that only rounding would reach."""
+
+TOGETHER = 30
+"""Columns of derivatives that are pulled back at once when planes are carried on, as each time reads all features."""
 
 VIOLATION = 1e-12
 """How far above the model, in the scale of the program, a plane must be to get weight."""
@@ -69,8 +73,8 @@ class Bundle:
     """
 
     def __init__(self, problem: IncompleteProblem):
-        self._problem = problem
-        self._model = _Model(_Quadratic(problem), problem.n_rows)
+        self._problem, self._quadratic = problem, _Quadratic(problem)
+        self._model: _Model | None = None
         self._tangents: list[Plane] = []
         # the rivals of a transductive row change with its tangent, so its part of a plane does not outlive it
         self._lasting = not any(labels.transductive.any() for labels in problem.labels)
@@ -100,25 +104,34 @@ class Bundle:
 
     def _model_of(self, tangents: list[Plane]) -> _Model:
         """The cutting planes that have weight, with these tangents in place of the last."""
-        last, old = self._tangents, self._model
-        model = _Model(_Quadratic(self._problem), self._problem.n_rows)
-        if not last or not self._lasting:
+        old, model = self._model, _Model(self._quadratic, self._problem.n_rows)
+        if old is None or not self._lasting:
             return model
         used = old.alpha > 0
         slopes, heights, held = old.slopes[used], old.heights[used], old.held[used]
         begin = 0
-        for (block, _), before, after in zip(self._problem, last, tangents, strict=True):
+        for (block, _), before, after in zip(self._problem, self._tangents, tangents, strict=True):
             nowhere = np.broadcast_to(block.log_weight[:, None], after.slope.shape)  # the scores of theta = 0
-            apart, higher = before.slope - after.slope, before(nowhere) - after(nowhere)
+            higher = before(nowhere) - after(nowhere)
             weights = held[:, begin : begin + len(higher)]
             begin += len(higher)
             heights += weights @ higher
-            for slope, weight in zip(slopes, weights, strict=True):
-                slope += block.pull_back(np.repeat(weight, after.counts)[:, None] * apart)
+            slopes += _pulled_back(block, weights, before.slope - after.slope, after.counts)
         for parts in zip(slopes, heights, held, strict=True):
             model.add(_Cut(*parts))
         model.alpha = old.alpha[used]
         return model
+
+
+def _pulled_back(block: Block, weights: np.ndarray, apart: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """`Block.pull_back` of derivatives that are weighted by rows, for each of some weights."""
+    (m, _), n_classes = weights.shape, apart.shape[1]
+    out = np.empty((m, n_classes, block.features.shape[1]))
+    for begin in range(0, m, max(1, TOGETHER // n_classes)):
+        some = slice(begin, begin + max(1, TOGETHER // n_classes))
+        derivatives = np.repeat(weights[some].T, counts, axis=0)[:, :, None] * apart[:, None]
+        out[some] = block.pull_back(derivatives.reshape(len(apart), -1)).reshape(out[some].shape)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +191,14 @@ class _ConvexBound:
         risk, derivatives = self.problem.risk(point.scores, self.planes)
         slope = self.problem.pull_back(derivatives)
         held = [_tangent_weights(*part) for part in zip(derivatives, self.planes, strict=True)]
-        return _Cut(slope, risk - float(np.vdot(slope, point.theta)), np.concatenate(held))
+        return _Cut(slope, risk - float(np.vdot(slope, point.theta)), np.concatenate([np.empty(0), *held]))
 
 
 def _tangent_weights(derivatives: np.ndarray, tangent: Plane) -> np.ndarray:
-    """How much each row's tangent weighs in the derivatives of the risk; its rivals are other classes."""
+    """w_i v_i of each row from the derivatives of the risk by the scores.
+
+    Of the row's own classes, which are no rivals, they are -w_i v_i times the slopes of the tangent, which sum to 1.
+    """
     by_class = np.add.reduceat(derivatives, starts_of(tangent.counts)[:-1])
     return -np.sum(by_class, axis=1, where=tangent.own > 0)
 

@@ -47,8 +47,11 @@ class Block:
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """F_iks = <theta_k, phi_is> + log w_is, (n_completions, n_classes)."""
-        products = theta.astype(self.features.dtype) @ self.features.T  # the other way round BLAS takes twice the time
-        return np.ascontiguousarray(products.T) + self.log_weight[:, None]
+        theta = theta.astype(self.features.dtype)
+        # BLAS is faster one way round in double precision, and the other in single
+        double = theta.dtype == np.float64
+        products = (theta @ self.features.T).T if double else self.features @ theta.T
+        return np.add(products, self.log_weight[:, None], order="C")
 
     def pull_back(self, derivatives: np.ndarray) -> np.ndarray:
         """Derivatives by theta from derivatives by the scores."""

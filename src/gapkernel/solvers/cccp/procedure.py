@@ -60,7 +60,7 @@ class IncompleteSolution:
 
 def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
     """Alternate tangent planes and convex minimisation until J falls by less than ``tol`` of itself."""
-    history, bundle = [problem.objective(theta)[0]], Bundle(problem)
+    history, bundle = [problem.objective(theta)[0]], None if problem.loss.smooth else Bundle(problem)
     single = len(problem.blocks) > 0 and problem.blocks[0].features.dtype == np.float32
     rounding = SINGLE_ROUNDING if single else ROUNDING
     fallen, slack, converged = 0.3 * abs(history[0]), np.inf, False
@@ -68,7 +68,7 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
         finest = 0.5 * tol * (1.0 + abs(history[-1]))
         slack = max(finest, min(slack, 0.03 * fallen))  # no finer than the last step was long
         tangents = problem.tangent(theta)
-        if problem.loss.smooth:
+        if bundle is None:
             proposal = _few_steps(problem, tangents, theta)
         else:
             proposal = bundle.minimise(tangents, theta, gap=slack, max_iter=500).theta
