@@ -131,13 +131,32 @@ def test_settings_are_chosen_among_training_digits(method, chosen, data_folder):
 
 
 def test_pairs_of_methods_are_compared_digit_by_digit():
-    wrong = {method: [0, 1] for method in cccp.METHODS} | {"density": [0, 2, 3, 4, 5, 6, 7]}
-    frame = pd.DataFrame({"method": list(wrong), "draw": 0, "wrong": list(wrong.values())})
-    rows = {row[:2]: row[2:] for row in cccp.pair_table(frame).rows}
-    labels = cccp.METHODS
-    assert rows[labels["genrbf"], labels["svm"]] == ("0", "0", "1")
-    assert rows[labels["density"], labels["mean"]][:2] == ("6", "1")
-    assert float(rows[labels["density"], labels["mean"]][2]) == 0.12  # 2 (1 + 7) / 2^7
+    frame = wrong_digits(density=[[0, 2, 3, 4, 5, 6, 7]], mean=[[0, 1]], svm=[[0, 1]])
+    assert cccp.compared(frame, "svm", "mean") == (0, 0, 1.0)
+    assert cccp.compared(frame, "density", "mean") == (6, 1, pytest.approx(2 * (1 + 7) / 2**7))
+
+
+def test_a_digit_counts_once_over_all_draws():
+    frame = wrong_digits(density=[[0, 2], [1, 2], [0, 2]], mean=[[0, 1]] * 3)
+    # 0 is wrong in two draws against three, 1 in one against three, 2 in three against none
+    assert cccp.compared(frame, "density", "mean") == (1, 2, 1.0)
+
+
+def test_the_gain_of_integration_is_that_of_the_paper_and_comes_with_its_chance():
+    means = {"uniform": 5.0, "mean": 6.0, "density": 4.5, "svm_complete": 5.5}
+    error, mean, gain, svm = cccp.claims(means, 0.03)
+    assert (gain.ours, gain.holds) == ("1.00 points (p = 0.03)", True)
+    assert [error.holds, mean.holds, svm.holds] == [True, True, False]  # at most one point apart
+    assert not cccp.claims(means | {"uniform": 6.1}, 0.5)[2].holds
+
+
+def wrong_digits(**methods):
+    lines = [
+        {"method": name, "draw": draw, "wrong": digits}
+        for name, draws in methods.items()
+        for draw, digits in enumerate(draws)
+    ]
+    return pd.DataFrame(lines)
 
 
 def genrbf_results(folds=3, methods=genrbf.QUICK_METHODS, fractions=(0.2, 0.5, 0.8)):

@@ -78,8 +78,8 @@ PAPERS = {
             "Kernel methods for missing variables",
             "Smola, Vishwanathan, Hofmann",
             "Error on USPS digits with up to a quarter of the pixels erased in training, SVMs and genRBF beside it.",
-            "about 10 minutes on 2 cores, 3 GB of memory for each",
-            "about 6 hours on 2 cores, 3 GB of memory for each",
+            "about 20 minutes on 2 cores, 3 GB of memory for each",
+            "about an hour and a half on 2 cores, 3 GB of memory for each",
         ),
         Paper(
             "microbiology",
