@@ -285,9 +285,9 @@ def test_claims_of_the_ehk_paper_are_held_against_the_results():
     assert held["EHK_alpha on CREDITCRX"] == ("12.50", True)
     assert held["EHK_alpha is the best of the four"] == ("on 0 of 2", False)
     alone = {claim.what: claim.ours for claim in ehk.claims(size, best, points[points["draw"] == 1])}
-    assert alone["EHKF1 is the best on the synthetic problem"] == "+1.0 points before EHKF2"
+    assert alone["EHKF1 is the best on the synthetic problem"] == "+1.00 points before EHKF2"
     best_curve = held["EHKF1 is the best on the synthetic problem"]
-    assert best_curve == ("+3.0 ± 2.0 points before EHKF2", True)  # 5 and 1 points
+    assert best_curve == ("+3.00 ± 2.00 points before EHKF2", True)  # 5 and 1 points
     assert held["RBF2 falls from 0 to 10 % of gaps"] == ("+20.0 points, RBF1 +0.0", True)
 
 

@@ -70,7 +70,7 @@ PAPERS = {
             "Nebot-Troyano, Belanche",
             "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
             "paper's protocol and by nested cross-validation.",
-            "about half an hour on 2 cores",
+            "about 20 minutes on 2 cores",
             "about 12 hours on 2 cores",
         ),
         Paper(

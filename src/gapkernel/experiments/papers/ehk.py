@@ -230,12 +230,12 @@ def claims(size: Size, best, points) -> list[Claim]:
     others = by_draw.drop(columns=CURVES["ehk_alpha_known"])
     rival = others.mean().idxmin()
     fewer = others[rival] - by_draw[CURVES["ehk_alpha_known"]]
-    spread = f" ± {fewer.sem():.1f}" if len(fewer) > 1 else ""
+    spread = f" ± {fewer.sem():.2f}" if len(fewer) > 1 else ""
     out.append(
         Claim(
             "EHKF1 is the best on the synthetic problem",
             "yes",
-            f"{fewer.mean():+.1f}{spread} points before {rival}",
+            f"{fewer.mean():+.2f}{spread} points before {rival}",
             bool(fewer.mean() > 0),
             "The difference is over the data sets drawn, with its standard error.",
         )
