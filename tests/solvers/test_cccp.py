@@ -19,8 +19,9 @@ from gapkernel.solvers.cccp.bundle import Bundle, _ConvexBound, plane_weights
 from gapkernel.solvers.cccp.log_partition import Partitions
 from gapkernel.solvers.cccp.losses import Labels, Margin, Softmax
 from gapkernel.solvers.cccp.problem import Balance, Block, IncompleteProblem
-from gapkernel.solvers.cccp.procedure import TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
+from gapkernel.solvers.cccp.procedure import NEAR_HINGE, TEMPERATURES, solve_cccp, solve_lbfgs, starting_point
 from gapkernel.solvers.cccp.stochastic import COLDEST, solve_sgd
+from gapkernel.solvers.cccp.transduction import solve_incomplete
 
 LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
 TRANSDUCTIVE = (0.0, 0.4, 1.0)
@@ -277,7 +278,8 @@ def test_a_bound_that_returns_needs_no_further_planes():
 def test_all_solvers_reach_the_same_value(loss, seed):
     problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
     start, random = starting_point(problem, 200), np.random.default_rng(0)
-    procedure = solve_cccp(problem, start, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
+    near = starting_point(problem, 200, NEAR_HINGE)
+    procedure = solve_cccp(problem, near, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
     direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
     stochastic = solve_sgd(problem, start, tol=1e-7, max_iter=1000, watch=quiet, random=random).objective[-1]
     if loss == "gp":
@@ -285,6 +287,18 @@ def test_all_solvers_reach_the_same_value(loss, seed):
     else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
         assert procedure <= direct * (1 + 1e-5) <= procedure + 20 * np.log(3) * TEMPERATURES[-1]
         assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
+
+
+def test_the_procedure_begins_near_the_corners_of_the_hinge():
+    problem = random_problem(0, Margin(), penalty=0.3)
+    warm, near = (problem.objective(starting_point(problem, 200, *coldest))[0] for coldest in ((), (NEAR_HINGE,)))
+    random = np.random.default_rng(0)
+    first = [
+        solve_incomplete(problem, solver, tol=1e-7, max_iter=200, watch=quiet, random=random, balance=1.0).objective[0]
+        for solver in ("cccp", "lbfgs")
+    ]
+    assert first == [near, warm]
+    assert near < warm
 
 
 def complete(problem):

@@ -27,6 +27,12 @@ INNER_STEPS = 10
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 """How the smooth stand-ins of the hinge approach it."""
 
+NEAR_HINGE = 1e-3
+"""The temperature at which the procedure begins: a bundle finds the corners of the hinge faster from near them."""
+
+START_TOL = 1e-5
+"""Relative tolerance of a stand-in at the start."""
+
 ROUNDING = 1e-9
 """A change of the objective by this share of itself is no more than rounding."""
 
@@ -86,13 +92,15 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
 
-def starting_point(problem: IncompleteProblem, max_iter: int) -> np.ndarray:
-    """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way."""
-    zero = np.zeros(problem.shape)
+def starting_point(problem: IncompleteProblem, max_iter: int, coldest: float = TEMPERATURES[0]) -> np.ndarray:
+    """theta = 0, and for the hinge the minimum of its smooth stand-ins, one after the other down to the coldest."""
+    theta = np.zeros(problem.shape)
     if problem.loss.smooth:
-        return zero
-    smoothest = problem.with_loss(Margin(TEMPERATURES[0]))
-    return _lbfgs(smoothest.objective, zero, 1e-6, max_iter, lambda *_: None).theta
+        return theta
+    for temperature in (t for t in TEMPERATURES if t >= coldest):
+        objective = problem.with_loss(Margin(temperature)).objective
+        theta = _lbfgs(objective, theta, START_TOL, max_iter, lambda *_: None).theta
+    return theta
 
 
 def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
