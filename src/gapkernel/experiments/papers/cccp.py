@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
@@ -212,7 +213,8 @@ def error_table(frame, means, size: Size) -> ReportTable:
         errors = ", ".join(f"{100 * value:.2f}" for value in part["error"])
         paper = f"{PAPER[method]:.2f}" if method in PAPER else ""
         seconds = (f"{part[name].mean():.0f}" for name in ("choose_seconds", "fit_seconds"))
-        chosen = "; ".join(written(settings) for settings in part["settings"])
+        choices = Counter(written(settings) for settings in part["settings"])
+        chosen = "; ".join(f"{choice}{f' ({draws} draws)' * (draws > 1)}" for choice, draws in choices.items())
         rows.append((label, f"{means[method]:.2f}", errors, paper, chosen, *seconds))
     protocol = size.protocol
     note = (
