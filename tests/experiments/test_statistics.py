@@ -5,10 +5,13 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from gapkernel.experiments import all_pairs, cell_tests, paired_test
+from gapkernel.experiments.statistics import sign_flip_pvalue
 from gapkernel.inspection.ranks import holm
 
 
@@ -89,3 +92,15 @@ def test_twins_are_never_told_apart():
     pairs = all_pairs(twins, "abc")
     assert (pairs.pvalues == 1.0).all()
     assert pairs.lead("a", "b") == (0.0, 0.0)
+
+
+@given(st.lists(st.integers(-4, 4), max_size=9))
+def test_signs_at_random_are_all_signs(differences):
+    sums = [np.dot(signs, differences) for signs in itertools.product((-1, 1), repeat=len(differences))]
+    expected = np.mean(np.abs(sums) >= abs(sum(differences)))
+    assert_allclose(sign_flip_pvalue(np.array(differences, dtype=int)), expected)
+
+
+def test_signs_at_random_of_ones_are_the_sign_test():
+    differences = np.array([1] * 27 + [0] * 100 + [-1] * 9)
+    assert_allclose(sign_flip_pvalue(differences), stats.binomtest(9, 36).pvalue)

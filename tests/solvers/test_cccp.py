@@ -118,7 +118,7 @@ class WrongTangent(Softmax):
 
 def test_a_step_that_climbs_is_an_error_and_no_convergence():
     problem = random_problem(0, WrongTangent(), partial=False)
-    start = starting_point(problem.with_loss(Softmax()), 10)
+    start = starting_point(problem.with_loss(Softmax()), "cccp", tol=1e-6, max_iter=10)
     near = solve_cccp(problem.with_loss(Softmax()), start, tol=1e-6, max_iter=50, watch=quiet).theta
     with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
         solve_cccp(problem, near, tol=1e-6, max_iter=15, watch=quiet)
@@ -277,8 +277,8 @@ def test_a_bound_that_returns_needs_no_further_planes():
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 def test_all_solvers_reach_the_same_value(loss, seed):
     problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
-    start, random = starting_point(problem, 200), np.random.default_rng(0)
-    near = starting_point(problem, 200, NEAR_HINGE)
+    start, near = (starting_point(problem, solver, tol=1e-7, max_iter=1000) for solver in ("lbfgs", "cccp"))
+    random = np.random.default_rng(0)
     procedure = solve_cccp(problem, near, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
     direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
     stochastic = solve_sgd(problem, start, tol=1e-7, max_iter=1000, watch=quiet, random=random).objective[-1]
@@ -289,16 +289,30 @@ def test_all_solvers_reach_the_same_value(loss, seed):
         assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
 
 
-def test_the_procedure_begins_near_the_corners_of_the_hinge():
-    problem = random_problem(0, Margin(), penalty=0.3)
-    warm, near = (problem.objective(starting_point(problem, 200, *coldest))[0] for coldest in ((), (NEAR_HINGE,)))
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("solver", "temperature"), [("cccp", NEAR_HINGE), ("lbfgs", 1.0), ("sgd", 1.0)])
+def test_a_solver_of_the_hinge_begins_at_the_minimum_of_a_smooth_one(solver, temperature, seed, monkeypatch):
+    monkeypatch.setattr(procedure, "START_TOL", 0.0)
+    problem = random_problem(seed, Margin(), partial=False, penalty=0.3)
+    stand_in = problem.with_loss(Margin(temperature)).objective
+    start = starting_point(problem, solver, tol=1e-12, max_iter=5000)
+    lowest = minimize(lambda theta: stand_in(theta.reshape(start.shape))[0], start.ravel(), method="BFGS").fun
+    assert stand_in(start)[0] <= lowest * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("max_iter", [1, 300])
+def test_the_procedure_goes_on_from_its_start(t, dtype, max_iter):
+    problem = random_problem(0, Margin(), t=t, penalty=0.3)
+    problem = replace(problem, blocks=[replace(b, features=b.features.astype(dtype)) for b in problem.blocks])
     random = np.random.default_rng(0)
-    first = [
-        solve_incomplete(problem, solver, tol=1e-7, max_iter=200, watch=quiet, random=random, balance=1.0).objective[0]
-        for solver in ("cccp", "lbfgs")
-    ]
-    assert first == [near, warm]
-    assert near < warm
+    solution = solve_incomplete(problem, "cccp", tol=1e-5, max_iter=max_iter, watch=quiet, random=random, balance=1.0)
+    assert (np.diff(solution.objective) <= 0).all()
+    assert solution.converged == (max_iter > 1)
+    if t == 0:
+        start = starting_point(problem, "cccp", tol=1e-5, max_iter=max_iter)
+        assert solution.objective[0] == problem.objective(start)[0] < problem.objective(np.zeros(problem.shape))[0]
 
 
 def complete(problem):

@@ -239,3 +239,12 @@ def cell_tests(frame, reference: str, *, score="accuracy", test_share=0.2):
             lines.append(dict(zip(CELL, cell, strict=True)) | {"method": method} | asdict(test))
     names = [*CELL, "method", *(field.name for field in fields(PairedTest))]
     return pandas.DataFrame(lines, columns=names)
+
+
+def sign_flip_pvalue(differences: np.ndarray) -> float:
+    """How likely a sum at least as far from 0 is if the sign of each whole number is drawn at random; exact."""
+    law = np.ones(1)  # of the sum, from minus to plus the total
+    for size in np.abs(differences[differences != 0]):
+        law = 0.5 * (np.pad(law, (0, 2 * size)) + np.pad(law, (2 * size, 0)))
+    sums = np.arange(len(law)) - len(law) // 2
+    return float(min(law[np.abs(sums) >= abs(differences.sum())].sum(), 1.0))

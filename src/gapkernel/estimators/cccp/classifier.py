@@ -93,8 +93,9 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     fit_intercept : bool, default=True
         Whether the scores have a constant, which is penalised like the rest.
     solver : {"cccp", "lbfgs", "sgd"}, default="cccp"
-        "cccp": the procedure of the paper, for "gp" the EM algorithm; the objective never rises. "lbfgs": the
-        objective itself (for "svm" through smooth losses). "sgd": stochastic gradients with variance reduction.
+        "cccp": the procedure of the paper, for "gp" the EM algorithm, for "svm" from the minimum of a smooth loss that
+        is nearly the same; the objective never rises. "lbfgs": the objective itself (for "svm" through smooth losses).
+        "sgd": stochastic gradients with variance reduction.
     transductive : bool, default=False
         Whether rows with several possible labels should also have a clear one; without it a row whose label is wholly
         missing changes nothing. It adds the collision entropy of the label ("gp") or the margin of the best ("svm").
@@ -111,7 +112,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     tol : float, default=1e-5
         Stop when the objective falls by less than this share of itself.
     max_iter : int, default=1000
-        Maximum number of iterations.
+        Maximum number of iterations; those that find the start of "svm" are counted apart.
     random_state : int, RandomState or None, default=None
         Seed of the completions, of the rows that the basis is picked from, and of "sgd".
     verbose : bool, default=False

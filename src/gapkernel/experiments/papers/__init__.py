@@ -93,8 +93,8 @@ PAPERS = {
             "genrbf",
             "Generalized RBF kernel for incomplete data",
             "Smieja, Struski, Tabor",
-            "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7), "
-            "other readings of two of them, and GapClassifier.",
+            "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7); "
+            "beyond the quick size also other readings of two of them, and GapClassifier.",
             "about 3 hours on 2 cores",
             "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
         ),

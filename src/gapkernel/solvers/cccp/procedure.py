@@ -28,10 +28,10 @@ TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 """How the smooth stand-ins of the hinge approach it."""
 
 NEAR_HINGE = 1e-3
-"""The temperature at which the procedure begins: a bundle finds the corners of the hinge faster from near them."""
+"""The temperature at whose minimum the procedure begins: a bundle finds the corners of the hinge sooner from there."""
 
 START_TOL = 1e-5
-"""Relative tolerance of a stand-in at the start."""
+"""The least relative tolerance of the stand-ins at the start."""
 
 ROUNDING = 1e-9
 """A change of the objective by this share of itself is no more than rounding."""
@@ -92,15 +92,20 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
 
-def starting_point(problem: IncompleteProblem, max_iter: int, coldest: float = TEMPERATURES[0]) -> np.ndarray:
-    """theta = 0, and for the hinge the minimum of its smooth stand-ins, one after the other down to the coldest."""
-    theta = np.zeros(problem.shape)
+def starting_point(problem: IncompleteProblem, solver: str, *, tol: float, max_iter: int) -> np.ndarray:
+    """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way.
+
+    The procedure, which does not take that way, is brought along it to where a bundle has little left to do.
+    """
+    zero, tol = np.zeros(problem.shape), max(tol, START_TOL)
     if problem.loss.smooth:
-        return theta
-    for temperature in (t for t in TEMPERATURES if t >= coldest):
-        objective = problem.with_loss(Margin(temperature)).objective
-        theta = _lbfgs(objective, theta, START_TOL, max_iter, lambda *_: None).theta
-    return theta
+        return zero
+
+    def solve(problem, theta, max_iter, watch):
+        return _lbfgs(problem.objective, theta, tol, max_iter, watch)
+
+    coldest = NEAR_HINGE if solver == "cccp" else TEMPERATURES[0]
+    return through_smooth_losses(problem, zero, solve, max_iter, lambda *_: None, coldest).theta
 
 
 def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:

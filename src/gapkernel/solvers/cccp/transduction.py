@@ -14,15 +14,7 @@ import numpy as np
 
 from gapkernel.solvers.cccp.losses import IncompleteLoss, Margin, Softmax
 from gapkernel.solvers.cccp.problem import Balance, IncompleteProblem
-from gapkernel.solvers.cccp.procedure import (
-    NEAR_HINGE,
-    TEMPERATURES,
-    IncompleteSolution,
-    Watch,
-    solve_cccp,
-    solve_lbfgs,
-    starting_point,
-)
+from gapkernel.solvers.cccp.procedure import IncompleteSolution, Watch, solve_cccp, solve_lbfgs, starting_point
 from gapkernel.solvers.cccp.stochastic import solve_sgd
 
 LOSSES: dict[str, type[IncompleteLoss]] = {"gp": Softmax, "svm": Margin}
@@ -59,7 +51,7 @@ def solve_incomplete(
         return method(problem, theta, tol=tol, max_iter=max_iter, watch=watch)
 
     supervised = _at_stage(problem, 0.0)
-    start = starting_point(supervised, max_iter, NEAR_HINGE if solver == "cccp" else TEMPERATURES[0])
+    start = starting_point(supervised, solver, tol=tol, max_iter=max_iter)
     if not any(labels.transductive.any() for labels in problem.labels):
         return solve(problem, start)
     solution = solve(supervised, start, max(tol, ON_THE_WAY))
