@@ -20,6 +20,7 @@ BENCHMARKS = (
     "process_calibration",
     "cccp",
     "cccp_defaults",
+    "cccp_step",
     "papers",
     "model_selection",
     "densities",

@@ -62,6 +62,16 @@ def test_it_learns_from_and_predicts_rows_with_gaps(options):
     assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
 
 
+@pytest.mark.parametrize(
+    ("options", "tol"), [({}, 1e-5), ({"loss": "svm"}, 1e-3), ({"loss": "svm", "solver": "lbfgs"}, 1e-5)]
+)
+def test_the_tolerance_follows_the_loss_and_the_solver(options, tol):
+    X, y = wine()
+    default, said, fine = (classifier(C=10.0, **options, **one).fit(X, y) for one in ({}, {"tol": tol}, {"tol": 1e-7}))
+    assert default.objective_.tolist() == said.objective_.tolist() != fine.objective_.tolist()
+    assert_allclose(default.objective_[-1], fine.objective_[-1], rtol=2e-3)
+
+
 def test_exact_completions_are_brute_force_integration():
     """Probabilities of rows with gaps against a sum over all values, written out with the model's own scores."""
     random = np.random.default_rng(0)

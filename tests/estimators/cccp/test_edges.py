@@ -43,8 +43,8 @@ def test_labels_without_weight_are_no_labels():
         ({"kernel": "poly", "kernel_params": {"degre": 2}}, r"keys \['coef0', 'degree'\], got \['degre'\]"),
         ({"kernel": "rbf", "kernel_params": {"gamma": 2.0}}, r"got \['gamma'\]; gamma is a parameter of its own"),
         ({"kernel": lambda a, b: np.ones(len(a))}, r"kernel must give a matrix of shape .*, got shape"),
-        ({"tol": "a"}, r"'tol' parameter .* must be a float in the range \[0.0, inf\). Got 'a'"),
-        ({"tol": None}, r"'tol' parameter .* must be a float in the range"),
+        ({"tol": "a"}, r"'tol' parameter .* must be a float in the range \[0.0, inf\) or None. Got 'a'"),
+        ({"tol": -1.0}, r"'tol' parameter .* must be a float in the range \[0.0, inf\) or None. Got -1.0"),
         ({"unlabelled_weight": None}, r"'unlabelled_weight' parameter .* in the range \(0.0, 1.0\]. Got None"),
         (
             {"C": np.inf},
