@@ -123,7 +123,7 @@ def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatc
     monkeypatch.setattr(genrbf, "DATASETS", {"heart_statlog": "Heart", "pima": "Pima"})
     frame = genrbf_results()
     names = [name for name in genrbf.READINGS if name != "karma_columns"]
-    readings = pd.concat([genrbf_results(methods=names), genrbf_results(methods=["karma_columns"], fractions=(0.5,))])
+    readings = pd.concat([genrbf_results(methods=["karma_columns"], fractions=(0.5,)), genrbf_results(methods=names)])
     gap = genrbf_results(folds=2, methods=["gap"], fractions=(0.5,))
     report = genrbf.report(genrbf.QUICK, frame, readings, gap)
     assert report.seconds == len(frame) + len(readings) + len(gap)
@@ -136,6 +136,7 @@ def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatc
         f"{means.loc['mice'].mean():.1f}", "1.00", read["mice, without draws"][6], "1.00",
         read["mice, without draws"][8], f"{apart.mean():+.1f} ± {abs(apart.diff().iloc[1]) / 2:.1f}",
     )  # fmt: skip
+    assert f'it is "mice, one table" that gains most, {read["mice, one table"][-1]} points' in report.findings[-2]
     assert read["karma, RBF of columns"][2] == "50 %"
     assert read["karma, RBF of columns"][5:7] == ("", "")  # few gaps were not tried
     beside = {row[0]: row for row in report.tables[5].rows}

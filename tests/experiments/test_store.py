@@ -34,6 +34,8 @@ def score(task):
     return {"accuracy": random.random(), "settings": {"C": float(task.fold)}}
 
 
+score.__module__ = "__main__"  # pickled whole: some packages install a module "tests", where workers would look for it
+
 STUDY = Study("demo", TASKS, score, {"grid": [1, 2]})
 
 

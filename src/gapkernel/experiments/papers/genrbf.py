@@ -9,7 +9,14 @@ import numpy as np
 
 from gapkernel.experiments.grid import PAPER_GRID, QUICK_GRID
 from gapkernel.experiments.methods import METHODS
-from gapkernel.experiments.papers.genrbf_beside import READ_OTHERWISE, READINGS, gap_finding, gap_table, reading_table
+from gapkernel.experiments.papers.genrbf_beside import (
+    READ_OTHERWISE,
+    READINGS,
+    gap_finding,
+    gap_table,
+    reading_finding,
+    reading_table,
+)
 from gapkernel.experiments.papers.genrbf_blocks import (
     PAPER_LABELS,
     by_data_set,
@@ -123,6 +130,7 @@ def report(size: Size, frame, readings=None, gap=None) -> Report:
     out.findings, out.remarks = findings(scores, frame, size), remarks(size)
     if readings is not None:
         out.tables.append(reading_table(frame, labelled(readings)))
+        out.findings.append(reading_finding(out.tables[-1]))
         out.remarks.append(READ_OTHERWISE)
     if gap is not None:
         out.tables.append(gap_table(frame, labelled(gap)))

@@ -51,6 +51,13 @@ def reading_table(frame, results) -> ReportTable:
     return ReportTable("Other readings of the paper", header, rows, note)
 
 
+def reading_finding(table: ReportTable) -> str:
+    """How much the best of the other readings gains."""
+    best = max(table.rows, key=lambda row: float(row[-1].split()[0]))
+    gain = f"{best[-1]} points of accuracy over ours"
+    return f'Among the other readings of mice and karma it is "{best[0]}" that gains most, {gain}.'
+
+
 def gap_table(frame, results) -> ReportTable:
     """GapClassifier beside all methods, where it was run; data sets are the blocks."""
     others, results = on_shared_rounds(frame, results)
@@ -88,4 +95,4 @@ def difference(first, second) -> str:
 
 def shares_of(scores) -> str:
     """The shares of removed cells, in per cent."""
-    return ", ".join(f"{100 * share:.0f}" for share in scores.index.unique("fraction"))
+    return ", ".join(f"{100 * share:.0f}" for share in sorted(scores.index.unique("fraction")))
