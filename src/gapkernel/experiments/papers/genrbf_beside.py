@@ -74,7 +74,7 @@ def gap_table(frame, results) -> ReportTable:
     note = (
         f"{shares_of(gap)} % of the cells removed, the mean of all mechanisms. Blocks are the {tests.n_blocks} data "
         f"sets; ranks must be {tests.critical_difference:.2f} apart (Nemenyi). Differences with the standard error "
-        "over them. Its members were chosen on splits of these data sets, all but Bank, which may favour it."
+        "over them. Its members were chosen with splits of some of these data sets, which may favour it."
     )
     return ReportTable("GapClassifier beside them", header, rows, note)
 
