@@ -137,6 +137,7 @@ def test_other_readings_stand_in_the_place_of_ours_and_gap_beside_all(monkeypatc
         read["mice, without draws"][8], f"{apart.mean():+.1f} ± {abs(apart.diff().iloc[1]) / 2:.1f}",
     )  # fmt: skip
     assert f'it is "mice, one table" that gains most, {read["mice, one table"][-1]} points' in report.findings[-2]
+    assert report.findings[-2].endswith("In no reading is the mean rank of mice up to 30 % below 1.00.")
     assert read["karma, RBF of columns"][2] == "50 %"
     assert read["karma, RBF of columns"][5:7] == ("", "")  # few gaps were not tried
     beside = {row[0]: row for row in report.tables[5].rows}
