@@ -57,8 +57,8 @@ def reading_finding(table: ReportTable) -> str:
     gain = f"{best[-1]} points of accuracy over ours"
     rank = min(rank for row in table.rows if row[1] == "mice" for rank in row[5:7])
     return (
-        f'Among the other readings of mice and karma it is "{best[0]}" that gains most, {gain}. In no reading is the mean '
-        f"rank of mice up to 30 % below {rank}."
+        f'Among the other readings of mice and karma it is "{best[0]}" that gains most, {gain}. In no reading is '
+        f"the mean rank of mice up to 30 % below {rank}."
     )
 
 
