@@ -61,14 +61,15 @@ def run():
         "procedure from the smoothest, planes anew": ("cccp", "lbfgs", Anew, TOL),
         "smooth losses": ("lbfgs", "lbfgs", Bundle, TOL),
     }
+    limits = {"max_iter": 1000, "watch": lambda *_: None}
     for C in CS:
         problem = problem_of(gaps, y[rows], C)
         for name, (solver, start, bundle, tol) in solvers.items():
             procedure.Bundle = bundle
             solve = procedure.solve_cccp if solver == "cccp" else procedure.solve_lbfgs
             begin = time.process_time()
-            theta = procedure.starting_point(problem, start, tol=tol, max_iter=1000)
-            solution = solve(problem, theta, tol=tol, max_iter=1000, watch=lambda *_: None)
+            theta = procedure.starting_point(problem, start, **limits, tol=tol)
+            solution = solve(problem, theta, **limits, tol=tol)
             seconds = time.process_time() - begin
             lines.append((f"{C:g}", name, f"{solution.objective[-1]:.5f}", str(solution.n_iter), f"{seconds:.1f} s"))
             console.print(lines[-1])

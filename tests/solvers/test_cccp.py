@@ -118,8 +118,7 @@ class WrongTangent(Softmax):
 
 def test_a_step_that_climbs_is_an_error_and_no_convergence():
     problem = random_problem(0, WrongTangent(), partial=False)
-    start = starting_point(problem.with_loss(Softmax()), "cccp", tol=1e-6, max_iter=10)
-    near = solve_cccp(problem.with_loss(Softmax()), start, tol=1e-6, max_iter=50, watch=quiet).theta
+    near = solve_cccp(problem.with_loss(Softmax()), np.zeros(problem.shape), tol=1e-6, max_iter=50, watch=quiet).theta
     with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
         solve_cccp(problem, near, tol=1e-6, max_iter=15, watch=quiet)
 
@@ -277,11 +276,11 @@ def test_a_bound_that_returns_needs_no_further_planes():
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 def test_all_solvers_reach_the_same_value(loss, seed):
     problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
-    start, near = (starting_point(problem, solver, tol=1e-7, max_iter=1000) for solver in ("lbfgs", "cccp"))
-    random = np.random.default_rng(0)
-    procedure = solve_cccp(problem, near, tol=1e-7, max_iter=300, watch=quiet).objective[-1]
+    limits, random = {"tol": 1e-7, "max_iter": 1000, "watch": quiet}, np.random.default_rng(0)
+    start, near = (starting_point(problem, solver, **limits) for solver in ("lbfgs", "cccp"))
+    procedure = solve_cccp(problem, near, **limits).objective[-1]
     direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
-    stochastic = solve_sgd(problem, start, tol=1e-7, max_iter=1000, watch=quiet, random=random).objective[-1]
+    stochastic = solve_sgd(problem, start, random=random, **limits).objective[-1]
     if loss == "gp":
         assert_allclose([procedure, stochastic], direct, rtol=1e-5)
     else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
@@ -295,7 +294,7 @@ def test_a_solver_of_the_hinge_begins_at_the_minimum_of_a_smooth_one(solver, tem
     monkeypatch.setattr(procedure, "START_TOL", 0.0)
     problem = random_problem(seed, Margin(), partial=False, penalty=0.3)
     stand_in = problem.with_loss(Margin(temperature)).objective
-    start = starting_point(problem, solver, tol=1e-12, max_iter=5000)
+    start = starting_point(problem, solver, tol=1e-12, max_iter=5000, watch=quiet)
     lowest = minimize(lambda theta: stand_in(theta.reshape(start.shape))[0], start.ravel(), method="BFGS").fun
     assert stand_in(start)[0] <= lowest * (1 + 1e-5)
 
@@ -306,12 +305,12 @@ def test_a_solver_of_the_hinge_begins_at_the_minimum_of_a_smooth_one(solver, tem
 def test_the_procedure_goes_on_from_its_start(t, dtype, max_iter):
     problem = random_problem(0, Margin(), t=t, penalty=0.3)
     problem = replace(problem, blocks=[replace(b, features=b.features.astype(dtype)) for b in problem.blocks])
-    random = np.random.default_rng(0)
-    solution = solve_incomplete(problem, "cccp", tol=1e-5, max_iter=max_iter, watch=quiet, random=random, balance=1.0)
+    limits = {"tol": 1e-5, "max_iter": max_iter, "watch": quiet}
+    solution = solve_incomplete(problem, "cccp", random=np.random.default_rng(0), balance=1.0, **limits)
     assert (np.diff(solution.objective) <= 0).all()
     assert solution.converged == (max_iter > 1)
     if t == 0:
-        start = starting_point(problem, "cccp", tol=1e-5, max_iter=max_iter)
+        start = starting_point(problem, "cccp", **limits)
         assert solution.objective[0] == problem.objective(start)[0] < problem.objective(np.zeros(problem.shape))[0]
 
 

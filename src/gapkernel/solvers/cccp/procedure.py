@@ -92,7 +92,7 @@ def solve_cccp(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, 
     return IncompleteSolution(theta, np.array(history), len(history) - 1, converged)
 
 
-def starting_point(problem: IncompleteProblem, solver: str, *, tol: float, max_iter: int) -> np.ndarray:
+def starting_point(problem: IncompleteProblem, solver: str, *, tol: float, max_iter: int, watch: Watch) -> np.ndarray:
     """theta = 0, and for the hinge the minimum of its smoothest stand-in: from there all solvers go the same way.
 
     The procedure, which does not take that way, is brought along it to where a bundle has little left to do.
@@ -100,21 +100,19 @@ def starting_point(problem: IncompleteProblem, solver: str, *, tol: float, max_i
     zero, tol = np.zeros(problem.shape), max(tol, START_TOL)
     if problem.loss.smooth:
         return zero
-
-    def solve(problem, theta, max_iter, watch):
-        return _lbfgs(problem.objective, theta, tol, max_iter, watch)
-
     coldest = NEAR_HINGE if solver == "cccp" else TEMPERATURES[0]
-    return through_smooth_losses(problem, zero, solve, max_iter, lambda *_: None, coldest).theta
+    return solve_lbfgs(problem, zero, tol=tol, max_iter=max_iter, watch=watch, coldest=coldest).theta
 
 
-def solve_lbfgs(problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch) -> IncompleteSolution:
+def solve_lbfgs(
+    problem: IncompleteProblem, theta, *, tol: float, max_iter: int, watch: Watch, coldest: float = TEMPERATURES[-1]
+) -> IncompleteSolution:
     """Minimise J itself, the hinge through smooth losses."""
 
     def solve(problem, theta, max_iter, watch):
         return _lbfgs(problem.objective, theta, tol, max_iter, watch)
 
-    return through_smooth_losses(problem, theta, solve, max_iter, watch)
+    return through_smooth_losses(problem, theta, solve, max_iter, watch, coldest)
 
 
 def through_smooth_losses(

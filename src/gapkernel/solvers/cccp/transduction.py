@@ -51,7 +51,7 @@ def solve_incomplete(
         return method(problem, theta, tol=tol, max_iter=max_iter, watch=watch)
 
     supervised = _at_stage(problem, 0.0)
-    start = starting_point(supervised, solver, tol=tol, max_iter=max_iter)
+    start = starting_point(supervised, solver, tol=tol, max_iter=max_iter, watch=watch)
     if not any(labels.transductive.any() for labels in problem.labels):
         return solve(problem, start)
     solution = solve(supervised, start, max(tol, ON_THE_WAY))
