@@ -13,8 +13,8 @@ from datasets import FOLDER
 from measure import RESULTS, console, peak_mib, report
 from sklearn.datasets import load_digits, make_moons
 
-import gapkernel as gk
 from gapkernel.density import AtomicDensity, Gaussian
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 FOLDS = 3
 GRIDS = {
@@ -67,7 +67,7 @@ def error_of_fold(loss, basis, gamma, C, fold):
     X, y, *_ = usps()
     table, options = training_images("mean", X, exactly=False)
     held_out = np.random.default_rng(1).permutation(len(X)) % FOLDS == fold
-    model = gk.CCCPClassifier(loss=loss, gamma=gamma, C=C, basis=basis, **COMMON, **options)
+    model = CCCPClassifier(loss=loss, gamma=gamma, C=C, basis=basis, **COMMON, **options)
     return 1 - model.fit(table[~held_out], y[~held_out]).score(X[held_out], y[held_out])
 
 
@@ -85,7 +85,7 @@ def measured(kind, exactly, loss, basis, gamma, C):
     X, y, test, truth = usps()
     begin = time.perf_counter()
     table, options = training_images(kind, X, exactly)
-    model = gk.CCCPClassifier(loss=loss, gamma=gamma, C=C, basis=basis, **COMMON, **options)
+    model = CCCPClassifier(loss=loss, gamma=gamma, C=C, basis=basis, **COMMON, **options)
     peak = peak_mib(lambda: model.fit(table, y))
     seconds = time.perf_counter() - begin
     error = 100 * (1 - model.score(test, truth))
@@ -181,7 +181,7 @@ def transduction(draw, loss, **options):
     for seed in range(10):
         X, y, labels = draw(seed)
         models = [
-            gk.CCCPClassifier(loss=loss, transductive=t, solver="lbfgs", max_iter=3000, random_state=0, **options)
+            CCCPClassifier(loss=loss, transductive=t, solver="lbfgs", max_iter=3000, random_state=0, **options)
             for t in (False, True)
         ]
         hidden = labels == -1

@@ -10,13 +10,14 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 ROWS, DRAWS = 1500, 2
 CS = [1.0, 10.0, 100.0]
 CLASSIFIERS = {
-    "CCCPClassifier()": lambda: gk.CCCPClassifier(random_state=0),
-    'CCCPClassifier(loss="svm")': lambda: gk.CCCPClassifier(loss="svm", random_state=0),
-    "CCCPClassifier, C = 1, pivoted basis (the defaults before)": lambda: gk.CCCPClassifier(
+    "CCCPClassifier()": lambda: CCCPClassifier(random_state=0),
+    'CCCPClassifier(loss="svm")': lambda: CCCPClassifier(loss="svm", random_state=0),
+    "CCCPClassifier, C = 1, pivoted basis (the defaults before)": lambda: CCCPClassifier(
         C=1.0, basis="auto", random_state=0
     ),
     "mean imputation, SVC, C by cross-validation": lambda: GridSearchCV(SVC(), {"C": CS}, cv=3),

@@ -8,13 +8,12 @@ from cccp import erased, usps
 from measure import console, report
 from threadpoolctl import threadpool_limits
 
-import gapkernel as gk
-from gapkernel.estimators.cccp.classifier import HINGE_TOL
-from gapkernel.estimators.cccp.features import FeatureBlocks
-from gapkernel.solvers.cccp import procedure
-from gapkernel.solvers.cccp.bundle import Bundle
-from gapkernel.solvers.cccp.losses import Labels, Margin
-from gapkernel.solvers.cccp.problem import IncompleteProblem
+from gapkernel.papers.missing_variables import CCCPClassifier, procedure
+from gapkernel.papers.missing_variables.bundle import Bundle
+from gapkernel.papers.missing_variables.cccp_classifier import HINGE_TOL
+from gapkernel.papers.missing_variables.completion_features import FeatureBlocks
+from gapkernel.papers.missing_variables.losses import Labels, Margin
+from gapkernel.papers.missing_variables.objective import IncompleteProblem
 
 ROWS, CS, TOL = 400, (1.0, 10.0), 1e-5
 
@@ -40,7 +39,7 @@ def problem_of(X, y, C):
     """What `CCCPClassifier(loss="svm")` solves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that one iteration is few
-        model = gk.CCCPClassifier(loss="svm", C=C, solver="lbfgs", max_iter=1, random_state=0).fit(X, y)
+        model = CCCPClassifier(loss="svm", C=C, solver="lbfgs", max_iter=1, random_state=0).fit(X, y)
     blocks = FeatureBlocks(model.table_of(X), model.completions_, model._features)
     known = Labels(y[:, None] == model.classes_, np.ones(len(y)), np.zeros(len(y)))
     labels = [known[rows] for rows in blocks.slices]

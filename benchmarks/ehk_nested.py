@@ -4,9 +4,9 @@ import numpy as np
 from datasets import FOLDER
 from measure import report
 
-from gapkernel.experiments import tasks_of
-from gapkernel.experiments.papers.ehk import WIDE
-from gapkernel.experiments.papers.ehk_protocol import REGRESSION, NestedGridCV
+from gapkernel.papers.kernel_extension.experiment import WIDE
+from gapkernel.papers.kernel_extension.table2 import REGRESSION, NestedGridCV
+from gapkernel.studies import tasks_of
 
 PAPER = {"servo": 0.321, "horse_colic_24": 15.47, "horse_colic_23": 27.54, "credit_crx": 12.54}
 

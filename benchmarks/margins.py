@@ -31,6 +31,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import NullFormatter
 
+from gapkernel.papers.expected_kernel import RobustSVC
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 GAMMAS = (0.25, 0.5, 1.0, 2.0)  # times 1 / number of columns
@@ -92,8 +94,8 @@ def one_run(X, y, share, seed) -> dict:
     shared = {"gamma": plain.gamma, "C": plain.C, "tol": 1e-8}
     one_fold = [next(iter(folds.split(train, y_train)))]
     cones = {
-        "variance": gk.RobustSVC(covariance="variance", **shared),
-        "identity": gk.RobustSVC(covariance="identity", mean="imputed", **shared),
+        "variance": RobustSVC(covariance="variance", **shared),
+        "identity": RobustSVC(covariance="identity", mean="imputed", **shared),
     }
     svms = {"expected": plain}
     for name, svm in cones.items():
@@ -136,8 +138,8 @@ def cost(sizes, limits) -> list[dict]:
         y = X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * random.standard_normal(n) > 0
         X[random.random(X.shape) < 0.3] = np.nan
         line = {"n": n}
-        svms = {"svc": gk.SVC(kernel="rbf"), "primal": gk.RobustSVC(kernel="linear", covariance="full", tau=0.3)}
-        svms |= {name: gk.RobustSVC(covariance=name, tau=0.3) for name, most in limits.items() if n <= most}
+        svms = {"svc": gk.SVC(kernel="rbf"), "primal": RobustSVC(kernel="linear", covariance="full", tau=0.3)}
+        svms |= {name: RobustSVC(covariance=name, tau=0.3) for name, most in limits.items() if n <= most}
         for name, svm in svms.items():
             begin = perf_counter()
             svm.fit(X, y)

@@ -10,8 +10,9 @@ from sklearn.preprocessing import LabelEncoder
 from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
-from gapkernel.experiments import METHODS, PAPER_GRID, folds
-from gapkernel.experiments.papers.genrbf import STANDARD_METHODS
+from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.experiment import STANDARD_METHODS
+from gapkernel.studies import PAPER_GRID, folds
 
 TABLES = {"heart_statlog": "heart", "pima": "pima"}
 N_FOLDS, N_TRIED = 2, 4

@@ -29,10 +29,11 @@ from datasets import load
 from measure import RESULTS, report
 
 import gapkernel as gk
-from gapkernel.experiments import METHODS, Store, choose, folds, friedman_nemenyi, run, table_grid, tasks_of
-from gapkernel.experiments.method import FilledMethod, with_probabilities
-from gapkernel.experiments.protocol import Protocol, fold_of
 from gapkernel.imputation import GapFiller
+from gapkernel.inspection import friedman_nemenyi
+from gapkernel.studies import METHODS, Store, choose, folds, run, table_grid, tasks_of
+from gapkernel.studies.method import FilledMethod, with_probabilities
+from gapkernel.studies.protocol import Protocol, fold_of
 
 CLASSES = (
     "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",

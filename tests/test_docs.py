@@ -75,7 +75,7 @@ def test_the_reference_lists_every_public_name():
         for name in names.split()
     }
     twice = {"gapkernel.imputation.ChainedEquations", "gapkernel.missingness.ampute"}  # they are names of gapkernel too
-    twice |= {f"gapkernel.experiments.{name}" for name in ("FriedmanNemenyi", "friedman_nemenyi")}  # and of inspection
+    twice |= {f"gapkernel.studies.{name}" for name in ("FriedmanNemenyi", "friedman_nemenyi")}  # and of inspection
     assert PUBLIC.keys() - twice <= listed
 
 

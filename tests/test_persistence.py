@@ -18,6 +18,9 @@ from sklearn.svm import SVC, SVR
 from strategies import without_address
 
 import gapkernel as gk
+from gapkernel.papers.expected_kernel import RobustSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.missing_variables import CCCPClassifier
 from gapkernel.persistence import DamagedFileError, UntrustedFileError, archive, load, save
 from gapkernel.persistence.archive import DEEPEST, sealed
 from gapkernel.tables.input_errors import UnusableColumn
@@ -41,8 +44,8 @@ MODELS = [
     (gk.OneClassSVM(), FRAME, None),
     (gk.KernelRidge(), FRAME, NUMBERS),
     (gk.Gram(), FRAME, None),
-    (gk.RobustSVC(), X, CLASSES),
-    (gk.GeometricMarginSVC(), X, CLASSES),
+    (RobustSVC(), X, CLASSES),
+    (GeometricMarginSVC(), X, CLASSES),
     (gk.SVCCV(Cs=[1, 10], gammas=[0.1, 0.3], cv=2), FRAME, CLASSES),
     (gk.SVRCV(Cs=[1, 10], gammas=[0.1, 0.3], cv=2), FRAME, NUMBERS),
     (gk.KernelRidgeCV(alphas=[0.1, 1], gammas=[0.1, 0.3], cv=2), FRAME, NUMBERS),
@@ -108,7 +111,7 @@ def shift(values):
 
 @pytest.mark.parametrize(
     "intruder",
-    [FunctionTransformer(shift), {"a": shift}, [io.StringIO], gk.experiments.Task("a", "b")],
+    [FunctionTransformer(shift), {"a": shift}, [io.StringIO], gk.studies.Task("a", "b")],
     ids=without_address,
 )
 def test_other_types_are_neither_written_nor_read(intruder, tmp_path):
@@ -137,7 +140,7 @@ def put(path, parts):
 @pytest.mark.parametrize(
     "name",
     [
-        "gapkernel.experiments.store.Store",  # it would open a file
+        "gapkernel.studies.store.Store",  # it would open a file
         "gapkernel.tables.batches.Files",  # it would read one
         "gapkernel.missingness.summary.GapSummary",  # harmless, but no model is made of it
         "gapkernel.estimators.svm.svm.read_labelled",  # a function
@@ -252,7 +255,7 @@ def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
     """Zero is an unknown level of a text, and so a gap: a row of known levels is tried too."""
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.choice(list("abcdefgh"), (60, 10))).rename(columns=str)
-    model = gk.CCCPClassifier(C=1.0, completions="exact", random_state=0).fit(X, random.choice([0, 1], 60))
+    model = CCCPClassifier(C=1.0, completions="exact", random_state=0).fit(X, random.choice([0, 1], 60))
     with pytest.raises(ValueError, match="exact completions"):
         model.predict(pd.DataFrame([[None] * 10], columns=X.columns))
     save(model, tmp_path / "model.skops")
@@ -263,7 +266,7 @@ def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
     "model",
     [
         gk.GaussianProcessRegressor(n_landmarks=np.int64(5), optimizer=None),
-        gk.CCCPClassifier(C=1.0, fit_intercept=np.True_, random_state=0),
+        CCCPClassifier(C=1.0, fit_intercept=np.True_, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

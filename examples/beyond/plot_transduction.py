@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-import gapkernel as gk
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 X, y = make_moons(120, noise=0.07, random_state=0)
 
@@ -38,10 +38,10 @@ def draw(seed):
 def fit(gappy, labels):
     """A model that learns from labelled rows only, and a transductive one."""
     settings = {"gamma": 10.0, "C": 30.0, "solver": "lbfgs", "n_completions": 16, "random_state": 0}
-    plain = gk.CCCPClassifier(**settings).fit(gappy, labels)
+    plain = CCCPClassifier(**settings).fit(gappy, labels)
     return {
         "labelled rows only": plain,
-        "transductive": gk.CCCPClassifier(transductive=True, **settings).fit(gappy, labels),
+        "transductive": CCCPClassifier(transductive=True, **settings).fit(gappy, labels),
     }
 
 

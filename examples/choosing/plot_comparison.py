@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import gapkernel as gk
-from gapkernel.experiments import paired_test
+from gapkernel.studies import paired_test
 
 X, y = load_breast_cancer(return_X_y=True)
 X = gk.ampute(X, 0.3, random_state=0)[:300, :12]

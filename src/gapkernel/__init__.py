@@ -9,7 +9,6 @@ from gapkernel.estimators import (
     SVCCV,
     SVR,
     SVRCV,
-    CCCPClassifier,
     FourierClassifier,
     FourierFeatures,
     FourierRegressor,
@@ -17,7 +16,6 @@ from gapkernel.estimators import (
     GapRegressor,
     GaussianProcessClassifier,
     GaussianProcessRegressor,
-    GeometricMarginSVC,
     Gram,
     KernelRidge,
     KernelRidgeCV,
@@ -25,7 +23,6 @@ from gapkernel.estimators import (
     MultipleImputationRegressor,
     Nystroem,
     OneClassSVM,
-    RobustSVC,
     TableModel,
 )
 from gapkernel.imputation import ChainedEquations
@@ -39,7 +36,6 @@ __all__ = [
     "SVCCV",
     "SVR",
     "SVRCV",
-    "CCCPClassifier",
     "ChainedEquations",
     "FourierClassifier",
     "FourierFeatures",
@@ -48,7 +44,6 @@ __all__ = [
     "GapRegressor",
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
-    "GeometricMarginSVC",
     "Gram",
     "KernelRidge",
     "KernelRidgeCV",
@@ -56,27 +51,27 @@ __all__ = [
     "MultipleImputationRegressor",
     "Nystroem",
     "OneClassSVM",
-    "RobustSVC",
     "TableModel",
     "ampute",
     "batches",
     "config_context",
     "datasets",
     "density",
-    "experiments",
     "get_config",
     "imputation",
     "inspection",
     "kernels",
     "missingness",
+    "papers",
     "persistence",
     "plots",
     "set_config",
+    "studies",
 ]
 
 
 def __getattr__(name):
     """Load the rooms that few programs need when they are asked for."""
-    if name in ("experiments", "plots"):
+    if name in ("papers", "plots", "studies"):
         return import_module(f"gapkernel.{name}")
     raise AttributeError(f"module 'gapkernel' has no attribute {name!r}")

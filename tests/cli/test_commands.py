@@ -23,9 +23,9 @@ from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
 from gapkernel.cli.problem import Request
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.experiments import Grid
-from gapkernel.experiments.methods import FITTED
 from gapkernel.persistence import load, save
+from gapkernel.studies import Grid
+from gapkernel.studies.methods import FITTED
 from gapkernel.tables.files import Reading, read_frame, read_raw
 from gapkernel.tables.input_errors import InputError
 

@@ -24,9 +24,9 @@ from gapkernel.cli.penguins import TARGET, write_penguins
 from gapkernel.cli.problem import Problem, Request
 from gapkernel.estimators.gap.base import MEMBERS
 from gapkernel.estimators.gap.member_list import MemberRow, Members
-from gapkernel.experiments import METHODS, Grid
-from gapkernel.experiments.methods import COMPARED, FITTED
 from gapkernel.plots.drawing import PALETTE
+from gapkernel.studies import METHODS, Grid
+from gapkernel.studies.methods import COMPARED, FITTED
 from gapkernel.tables.files import Reading, at_most, labelled
 from gapkernel.tables.input_errors import InputError
 

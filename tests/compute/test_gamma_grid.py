@@ -11,7 +11,8 @@ from strategies import law_batches, random_laws
 import gapkernel as gk
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
 from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS
-from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedRBF, GenRBF
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 from gapkernel.rows import GaussianRows
 
 GAMMAS = 10.0 ** np.arange(-4, ENOUGH_WIDTHS - 2)

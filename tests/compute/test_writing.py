@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 import gapkernel as gk
 from gapkernel.compute.runtime.writing import written_whole
-from gapkernel.experiments import Store, Study, Task, run
-from gapkernel.experiments.report import Report, ReportTable
+from gapkernel.papers.study.report import Report, ReportTable
 from gapkernel.persistence import save
+from gapkernel.studies import Store, Study, Task, run
 from gapkernel.tables.files import write_csv
 
 resource = pytest.importorskip("resource", reason="limits on the size of files are for POSIX systems")

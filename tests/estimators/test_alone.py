@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
+from gapkernel.papers.expected_kernel import RobustSVC
 
 random = np.random.default_rng(0)
 X = random.normal(size=(30, 3))
@@ -15,7 +16,7 @@ ASKED = [
     (gk.SVR(kernel="rbf"), "predict"),
     (gk.OneClassSVM(), "decision_function"),
     (gk.KernelRidge(), "predict"),
-    (gk.RobustSVC(), "decision_function"),
+    (RobustSVC(), "decision_function"),
     (gk.GaussianProcessRegressor(optimizer=None), "predict"),
     (gk.Gram(), "transform"),
     (gk.ChainedEquations(n_imputations=1, random_state=0), "transform"),

@@ -21,6 +21,7 @@ from strategies import punch
 
 import gapkernel as gk
 from gapkernel.kernels import ExpectedRBF, GenRBF
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 TIGHT = {"tol": 1e-10}
 """libsvm's stopping tolerance where two solutions are compared digit by digit."""
@@ -303,7 +304,7 @@ def test_other_machines_take_the_gram():
     assert set(clusters.fit_predict(X)) == {0, 1}
 
 
-@pytest.mark.parametrize("model", [gk.SVC(), gk.GapClassifier(), gk.CCCPClassifier(), gk.SVRCV()], ids=repr)
+@pytest.mark.parametrize("model", [gk.SVC(), gk.GapClassifier(), CCCPClassifier(), gk.SVRCV()], ids=repr)
 def test_cells_of_an_estimator_that_is_not_fitted_are_refused(model):
     with pytest.raises(NotFittedError):
         model.cell_nodes([[0.0, np.nan]], 1, 8)

@@ -10,7 +10,9 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 from strategies import LIBSVM
 
 import gapkernel as gk
-from gapkernel.estimators import CategoricalNaiveBayes
+from gapkernel.papers.expected_kernel import RobustSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.microbiology import CategoricalNaiveBayes
 
 MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]
 LIBSVM_ESTIMATORS = [gk.SVC, gk.SVR, gk.OneClassSVM]
@@ -29,7 +31,7 @@ LEARNED = (
     "test_whole_weights_are_rows_with_one_latent_value"
 )
 WEIGHTS_ARE_NOT_REPEATED_ROWS = {
-    **dict.fromkeys([*LIBSVM_ESTIMATORS, gk.GeometricMarginSVC], LIBSVM),
+    **dict.fromkeys([*LIBSVM_ESTIMATORS, GeometricMarginSVC], LIBSVM),
     **dict.fromkeys([gk.GaussianProcessRegressor, gk.GaussianProcessClassifier], LEARNED),
     **dict.fromkeys([gk.GapClassifier, gk.GapRegressor], SHUFFLED_FOLDS),
     gk.Gram: ONE_COLUMN_A_ROW,
@@ -62,8 +64,8 @@ ESTIMATORS = [
     gk.GaussianProcessClassifier(),
     gk.GapClassifier(members=["genrbf"], cv=2, random_state=0),
     gk.GapRegressor(members=["genrbf"], cv=2, random_state=0),
-    gk.RobustSVC(),
-    gk.GeometricMarginSVC(),
+    RobustSVC(),
+    GeometricMarginSVC(),
     CategoricalNaiveBayes(),
     gk.ChainedEquations(n_imputations=2, n_sweeps=2),
     gk.ChainedEquations(n_imputations=2, n_sweeps=2, numeric="pmm"),
@@ -94,10 +96,10 @@ NEAR_TWINS = [
     gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1], cv=2, conformal=True),
     gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal=True),
     *(gk.FourierClassifier(64, loss=loss) for loss in ("log_loss", "squared_hinge")),
-    gk.RobustSVC(kernel="linear"),
-    gk.RobustSVC(covariance="identity", mean="imputed"),
-    gk.GeometricMarginSVC(kernel="poly"),
-    gk.GeometricMarginSVC(method="average", norm="mean"),
+    RobustSVC(kernel="linear"),
+    RobustSVC(covariance="identity", mean="imputed"),
+    GeometricMarginSVC(kernel="poly"),
+    GeometricMarginSVC(method="average", norm="mean"),
     *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("average", "vote")),
     gk.MultipleImputationRegressor(Ridge(), chains(), pooling="average"),
 ]

@@ -6,11 +6,12 @@ from sklearn.calibration import CalibratedClassifierCV
 
 import gapkernel as gk
 from gapkernel.inspection import value_of_information
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 # genRBF is divided by the norms of the laws, so its machines can be surer of a row with one gap than of a complete one
 CLASSIFIERS = {
     "calibrated SVC": lambda: CalibratedClassifierCV(gk.SVC(kernel="rbf", gamma=0.1), cv=4),
-    "CCCP": lambda: gk.CCCPClassifier(random_state=0),
+    "CCCP": lambda: CCCPClassifier(random_state=0),
 }
 
 

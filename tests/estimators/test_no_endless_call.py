@@ -12,13 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gapkernel as gk
 from gapkernel.compute.runtime.tasks import interruptible
+from gapkernel.papers.genrbf import GeometricMarginSVC
 
 random = np.random.default_rng(0)
 X = 1e5 * random.normal(size=(12, 3))
 Y = random.integers(0, 2, 12)
 
 
-@pytest.mark.parametrize("estimator", [gk.SVC(kernel="linear"), gk.GeometricMarginSVC(max_iter=2)], ids=type)
+@pytest.mark.parametrize("estimator", [gk.SVC(kernel="linear"), GeometricMarginSVC(max_iter=2)], ids=type)
 def test_columns_in_large_units_end_with_a_warning(estimator):
     with pytest.warns(ConvergenceWarning, match="terminated early"):
         estimator.fit(X, Y)

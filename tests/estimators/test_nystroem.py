@@ -12,7 +12,8 @@ from strategies import random_laws
 
 import gapkernel as gk
 from gapkernel.estimators.nystroem import pivots
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Karma
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
+from gapkernel.papers.genrbf import Karma
 
 Landmarks = partial(gk.Nystroem, random_state=0)
 KERNELS = ["genrbf", "rbf", "linear", "ehk", "karma", GenRBF(0.3) + ExpectedLinear()]

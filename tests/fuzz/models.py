@@ -20,11 +20,14 @@ from gapkernel.density import (
     Marginals,
     Neighbours,
 )
-from gapkernel.estimators import CategoricalNaiveBayes
 from gapkernel.imputation.baselines import GapFiller
 from gapkernel.imputation.empty_columns import WithoutEmptyColumns
 from gapkernel.imputation.one_hot import OneHotWithGaps
-from gapkernel.kernels import AnisotropicRBF, CompletionKernel, ExpectedLinear, GenRBF, Missingness, MonteCarlo
+from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingness, MonteCarlo
+from gapkernel.papers.expected_kernel import RobustSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.microbiology import CategoricalNaiveBayes, CompletionKernel
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 N_ROWS = 24
 random = np.random.default_rng(0)
@@ -57,7 +60,7 @@ SMALL = {
     gk.FourierRegressor: {"n_components": 8, "random_state": 0},
     gk.FourierFeatures: {"n_components": 8, "random_state": 0},
     gk.Nystroem: {"random_state": 0},
-    gk.CCCPClassifier: {"random_state": 0},
+    CCCPClassifier: {"random_state": 0},
     gk.GaussianProcessClassifier: {"optimizer": None},
     gk.GaussianProcessRegressor: {"optimizer": None},
 }
@@ -78,10 +81,10 @@ MODELS = [
     (gk.SVC(kernel="precomputed"), np.cov(np.nan_to_num(X))),
     (gk.SVC(kernel=CompletionKernel()), FRAME[["kind", "size"]]),
     (gk.SVC(kernel=AnisotropicRBF([1.0, 2.0, 1.0]), density=BestDensity([Gaussian(), FactorAnalysis(1)])), X),
-    (gk.RobustSVC(kernel="linear"), X),
-    (gk.RobustSVC(mean="imputed", indicator=Missingness(rule="sum")), X),
-    (gk.GeometricMarginSVC(kernel="rbf", class_weight="balanced"), FRAME),
-    (gk.CCCPClassifier(completions="exact", single_precision=True, random_state=0), FRAME[["kind", "size", "flag"]]),
+    (RobustSVC(kernel="linear"), X),
+    (RobustSVC(mean="imputed", indicator=Missingness(rule="sum")), X),
+    (GeometricMarginSVC(kernel="rbf", class_weight="balanced"), FRAME),
+    (CCCPClassifier(completions="exact", single_precision=True, random_state=0), FRAME[["kind", "size", "flag"]]),
     (gk.GaussianProcessRegressor(optimizer=None, length_scale="ard", indicator=True, conformal="mask"), FRAME),
     (gk.GaussianProcessClassifier(optimizer=None, prior="share", n_landmarks=4, conformal="mask"), X),
     (gk.GapClassifier(members=["genrbf, offsets"], conformal="mask", cv=2, random_state=0), SOURCES),

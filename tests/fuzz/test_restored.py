@@ -9,6 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import gapkernel as gk
+from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.persistence.foreign import check_foreign
 from gapkernel.rows import GaussianRows
 
@@ -60,7 +61,7 @@ def test_rows_without_a_part_are_refused():
 
 
 def test_a_forged_covariance_is_refused_when_the_model_is_loaded(tmp_path):
-    model = gk.RobustSVC().fit(X, np.arange(12) % 2)
+    model = RobustSVC().fit(X, np.arange(12) % 2)
     object.__setattr__(model.rows_, "covariance", model.rows_.covariance[:1])
     gk.persistence.save(model, tmp_path / "forged.skops")
     with pytest.raises(gk.persistence.DamagedFileError, match="covariances do not go with the gaps"):

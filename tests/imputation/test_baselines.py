@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.svm import SVC
 
-from gapkernel.estimators import CategoricalNaiveBayes
 from gapkernel.imputation import BASELINES, baseline
+from gapkernel.papers.microbiology import CategoricalNaiveBayes
 
 nan = np.nan
 X = np.array([[1.0, 0.0, 2.0], [nan, 1.0, 4.0], [3.0, nan, 4.0], [5.0, 1.0, nan]])

@@ -16,6 +16,7 @@ import gapkernel as gk
 from gapkernel.inspection import shapley
 from gapkernel.inspection.shapley import all_coalitions, shapley_weights
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
+from gapkernel.papers.expected_kernel import RobustSVC
 
 
 def by_permutations(worth, m):
@@ -79,7 +80,7 @@ MODELS = {
     "svr": (gk.SVR(kernel="linear"), "number", True),
     "ridge": (gk.KernelRidge(), "number", True),
     "ridge cv": (gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1]), "number", True),
-    "robust, imputed": (gk.RobustSVC(mean="imputed", covariance="identity"), "two", False),
+    "robust, imputed": (RobustSVC(mean="imputed", covariance="identity"), "two", False),
     "process": (gk.GaussianProcessRegressor(optimizer=None), "number", True),
     "process indicator": (gk.GaussianProcessRegressor(optimizer=None, indicator=True), "number", False),
     "process classifier": (gk.GaussianProcessClassifier(optimizer=None), "three", True),

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import gapkernel as gk
 from gapkernel.density import BestDensity, Gaussian, GaussianMixture
 from gapkernel.kernels import AnisotropicRBF, GenRBF
+from gapkernel.papers.expected_kernel import RobustSVC
 
 
 def two_groups(seed=0):
@@ -39,9 +40,7 @@ def test_fourier_features_take_length_scales():
 @pytest.mark.parametrize("covariance", ["identity", "variance", "full"])
 def test_the_robust_classifier_takes_mixtures_with_the_linear_kernel(form, covariance):
     X, y = two_groups()
-    machine = gk.RobustSVC(
-        kernel="linear", density=GaussianMixture(2, random_state=0), form=form, covariance=covariance
-    )
+    machine = RobustSVC(kernel="linear", density=GaussianMixture(2, random_state=0), form=form, covariance=covariance)
     if (form, covariance) == ("kernel", "full"):
         with pytest.raises(ValueError, match="not Gaussian"):
             machine.fit(X, y)
@@ -59,6 +58,6 @@ def test_a_process_refuses_mixtures_with_what_to_use_instead():
 def test_the_robust_classifier_measures_covariances_in_the_metric():
     X, y = two_groups()
     factors = np.array([1.0, 0.5, 2.0])
-    machine = gk.RobustSVC(kernel=GenRBF(0.1, np.diag(factors**2)), covariance="full", tau=0.3).fit(X, y)
-    by_hand = gk.RobustSVC(kernel=GenRBF(0.1), covariance="full", tau=0.3).fit(X * factors, y)
+    machine = RobustSVC(kernel=GenRBF(0.1, np.diag(factors**2)), covariance="full", tau=0.3).fit(X, y)
+    by_hand = RobustSVC(kernel=GenRBF(0.1), covariance="full", tau=0.3).fit(X * factors, y)
     assert_allclose(machine.decision_function(X), by_hand.decision_function(X * factors), rtol=0, atol=1e-3)

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from strategies import random_laws
 
 from gapkernel.density import Gaussian
-from gapkernel.kernels import ExpectedRBF, GenRBF, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedRBF, GenRBF
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 
 
 def test_the_variance_of_genrbf_is_that_of_the_expected_rbf_in_its_units():

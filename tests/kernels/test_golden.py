@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gapkernel.density import Gaussian
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 from gapkernel.rows import GaussianRows
 
 GAMMA = 0.5

@@ -7,6 +7,9 @@ import gapkernel as gk
 from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
 from gapkernel.kernels.base import Scaled, Sum
+from gapkernel.papers.expected_kernel import RobustSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.missing_variables import CCCPClassifier
 
 random = np.random.default_rng(0)
 X = random.normal(size=(20, 3))
@@ -68,7 +71,7 @@ def test_splits_name_rows_that_exist(estimator, cv):
 
 @pytest.mark.parametrize("C", [5e-324, 1e300])
 def test_an_extreme_penalty_is_refused(C):
-    for estimator in (gk.CCCPClassifier(sigma=C), gk.RobustSVC(C=C), gk.GeometricMarginSVC(C=C)):
+    for estimator in (CCCPClassifier(sigma=C), RobustSVC(C=C), GeometricMarginSVC(C=C)):
         with pytest.raises(ValueError, match="parameter of"):
             estimator.fit(X, CLASSES)
 
@@ -87,7 +90,7 @@ def test_limits_are_whole_numbers(changes):
         lambda: gk.KernelRidge(alpha=10**400).fit(X, NUMBERS),
         lambda: gk.density.FactorAnalysis(tol=10**400).fit(X),
         lambda: gk.KernelRidgeCV(alphas=[10**400]).fit(X, NUMBERS),
-        lambda: gk.RobustSVC(max_iter=10**400).fit(X, CLASSES),
+        lambda: RobustSVC(max_iter=10**400).fit(X, CLASSES),
         lambda: gk.FourierClassifier(10**400).fit(X, CLASSES),
         lambda: gk.FourierFeatures(10**400).fit(X),
         lambda: gk.inspection.friedman_nemenyi([[10**400, 1.0], [1.0, 2.0]]),

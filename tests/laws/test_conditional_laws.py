@@ -13,7 +13,8 @@ from strategies import dense_twin, known_density, punch, two_lumps
 
 import gapkernel as gk
 from gapkernel.density import FactorAnalysis, GaussianMixture
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 
 NAMES = ("gaussian", "factors", "mixture")
 every_known = pytest.mark.parametrize("name", NAMES)

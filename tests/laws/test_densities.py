@@ -12,7 +12,8 @@ from strategies import dense_twin, gappy_tables, known_density, punch, two_lumps
 
 import gapkernel as gk
 from gapkernel.density import BestDensity, FactorAnalysis, Gaussian, GaussianMixture, density_for
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Product, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Product
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 
 FITTED = {
     "gaussian": Gaussian(),

@@ -14,21 +14,21 @@ from strategies import KINDS, law_batches, laws, random_covariance, random_laws,
 from gapkernel import config_context
 from gapkernel.kernels import (
     AnisotropicRBF,
-    CompletionKernel,
     ExpectedLinear,
     ExpectedRBF,
     GenRBF,
     HeterogeneousKernel,
-    Karma,
     Missingness,
     MonteCarlo,
     OnColumns,
     Product,
     Scaled,
     Sum,
-    UnscaledExpectedRBF,
 )
 from gapkernel.kernels.missingness import Masked
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
+from gapkernel.papers.genrbf import Karma
+from gapkernel.papers.microbiology import CompletionKernel
 from gapkernel.rows import GaussianRows, MarginalRows, MaskedRows
 
 D = 4

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gapkernel import SVC, KernelRidge
-from gapkernel.experiments import friedman_nemenyi
-from gapkernel.inspection import shapley, value_of_information
+from gapkernel.inspection import friedman_nemenyi, shapley, value_of_information
 from gapkernel.plots import (
     BeeswarmDisplay,
     CriticalDifferenceDisplay,

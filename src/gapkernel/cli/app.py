@@ -176,7 +176,7 @@ def reproduce(
     so_far: Annotated[bool, Option("--so-far", help="Run nothing; report what a stopped run has finished.")] = False,
 ) -> None:
     """Repeat the experiments of a paper."""
-    from gapkernel.experiments import reproduce
+    from gapkernel.papers import reproduce
 
     chosen = [name for name, given in (("quick", quick), ("standard", standard), ("full", full)) if given]
     if len(chosen) > 1:

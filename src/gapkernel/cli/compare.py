@@ -24,18 +24,17 @@ from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
 from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
 from gapkernel.cli.problem import FOLDS, Problem, Request
 from gapkernel.compute.runtime.writing import written_whole
-from gapkernel.experiments import METHODS, Choice, Protocol, Store, Study, Task, run, tasks_of
-from gapkernel.experiments.methods import (
+from gapkernel.missingness import ampute
+from gapkernel.studies import METHODS, Choice, Protocol, Store, Study, Task, duration, run, tasks_of
+from gapkernel.studies.methods import (
     COMPARED,
     COMPARED_ON_MANY_ROWS,
     COMPARED_QUICKLY,
     COMPARED_QUICKLY_ON_MANY_ROWS,
     EXACT_ROWS,
 )
-from gapkernel.experiments.protocol import fold_of
-from gapkernel.experiments.report import duration
-from gapkernel.experiments.store import versions
-from gapkernel.missingness import ampute
+from gapkernel.studies.protocol import fold_of
+from gapkernel.studies.store import versions
 from gapkernel.tables import digest_of, take_rows
 from gapkernel.tables.files import Labelled, Reading, at_most
 from gapkernel.tables.input_errors import InputError

@@ -14,9 +14,9 @@ from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.member_list import Members
 from gapkernel.estimators.table_model import TableModel
-from gapkernel.experiments import METHODS
-from gapkernel.experiments.methods import FITTED
 from gapkernel.persistence import save
+from gapkernel.studies import METHODS
+from gapkernel.studies.methods import FITTED
 from gapkernel.tables.input_errors import InputError
 
 MISSING, PROBABILITY, LOW, HIGH = "share_missing", "probability_", "_low", "_high"

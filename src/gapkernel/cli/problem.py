@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
 from gapkernel.cli.options import in_options, words_of
-from gapkernel.experiments import METHODS, Choice, Method, choose, folds, table_grid
-from gapkernel.experiments.method import has_categories
-from gapkernel.experiments.methods import Trial, try_out
+from gapkernel.studies import METHODS, Choice, Method, choose, folds, table_grid
+from gapkernel.studies.method import has_categories
+from gapkernel.studies.methods import Trial, try_out
 from gapkernel.tables.files import AS_IT_IS, Labelled, Reading, read_labelled_file
 
 FOLDS, INNER_FOLDS = 5, 3

@@ -24,7 +24,6 @@ def warm_up() -> None:
     gk.SVC(density=gk.density.GaussianMixture(2, random_state=0)).fit(X, classes).predict(X)
     mixed = [[f"{number:.0f}", *row] for number, row in zip(random.poisson(1.0, len(X)), X.tolist(), strict=True)]
     gk.GapClassifier(cv=2, categorical_features=[0], random_state=0).fit(mixed, classes).predict_proba(mixed)
-    gk.CCCPClassifier(random_state=0).fit(X, classes).predict(X)
     gk.SVCCV(Cs=[1.0], gammas=3, cv=2).fit(X, classes)
     gk.GaussianProcessRegressor().fit(X, y).predict(X, return_std=True)
     gk.FourierRegressor(16, random_state=0).fit(X, y).predict(X)

@@ -1,16 +1,17 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
-from gapkernel.estimators.base import KernelMachine
-from gapkernel.estimators.cccp import CCCPClassifier
+from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.class_weights import class_weighted, part_of
 from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
 from gapkernel.estimators.gap import GapClassifier, GapRegressor
 from gapkernel.estimators.gram import Gram
-from gapkernel.estimators.margins import GeometricMarginSVC, RobustSVC
-from gapkernel.estimators.naive_bayes import CategoricalNaiveBayes
+from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.nystroem import Nystroem
+from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge, KernelRidgeCV
+from gapkernel.estimators.search import Search
 from gapkernel.estimators.svm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
 from gapkernel.estimators.table_model import TableModel
 
@@ -19,8 +20,6 @@ __all__ = [
     "SVCCV",
     "SVR",
     "SVRCV",
-    "CCCPClassifier",
-    "CategoricalNaiveBayes",
     "FourierClassifier",
     "FourierFeatures",
     "FourierRegressor",
@@ -28,15 +27,21 @@ __all__ = [
     "GapRegressor",
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
-    "GeometricMarginSVC",
     "Gram",
+    "Inspectable",
     "KernelMachine",
     "KernelRidge",
     "KernelRidgeCV",
+    "Laws",
     "MultipleImputationClassifier",
     "MultipleImputationRegressor",
     "Nystroem",
+    "OneAgainstRest",
     "OneClassSVM",
-    "RobustSVC",
+    "Search",
     "TableModel",
+    "Training",
+    "TrainingSummary",
+    "class_weighted",
+    "part_of",
 ]

@@ -23,9 +23,8 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`, "karma"
-        `Karma`.
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
     density : "auto" or Density, default="auto"

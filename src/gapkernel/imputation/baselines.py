@@ -53,7 +53,7 @@ def baseline(name, estimator=None, *, categorical_features="from_dtype", scale=T
 
     See Also
     --------
-    gapkernel.estimators.CategoricalNaiveBayes : The baseline for categories, which leaves gaps out.
+    gapkernel.papers.microbiology.CategoricalNaiveBayes : The baseline for categories, which leaves gaps out.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
 
     Examples
     --------
-    >>> from gapkernel.experiments import friedman_nemenyi
+    >>> from gapkernel.inspection import friedman_nemenyi
     >>> result = friedman_nemenyi([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.9, 0.5], [0.7, 0.6, 0.5]])
     >>> result.ranks, round(result.statistic, 2), round(result.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 6.5, 1.66)

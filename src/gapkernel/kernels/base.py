@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from numbers import Real
 from typing import ClassVar
 
@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits, get_config
-from gapkernel.kernels.column_covariance import ColumnCovariance
 from gapkernel.kernels.independence import check_independent
-from gapkernel.kernels.kinds import GAUSSIAN, no_closed_form
+from gapkernel.kernels.kinds import GAUSSIAN
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Moments, Rows
 
@@ -31,8 +30,8 @@ class Kernel(BaseEstimator, ABC):
     ``first + second`` is a sum, ``2 * kernel`` a multiple, ``kernel.on([0, 2])`` a kernel on some columns, and
     ``first.on([0]) * second.on([1, 2])`` a product.
 
-    A subclass writes `_cross` and `_diag`; `_gram` and `_dot` where work or memory can be saved; `_variance` and
-    `_gram_variance` where they have a closed form; `_resolve` if a parameter may be a word.
+    A subclass writes `_cross` and `_diag`; `_gram` and `_dot` where work or memory can be saved;
+    `_resolve` if a parameter may be a word.
     """
 
     kinds: ClassVar[frozenset[str]] = GAUSSIAN
@@ -101,22 +100,6 @@ class Kernel(BaseEstimator, ABC):
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
 
-    def variance(self, left: Rows, right: Rows) -> np.ndarray:
-        """Var k(x, y) over independent draws of the two rows, (n_left, n_right)."""
-        left, right = self._pair(left, right)
-        check_fits((len(left), len(right)), "The variance matrix")
-        return self._variance(left, right)
-
-    def gram_variance(self, rows: Rows) -> np.ndarray:
-        """`variance` of one batch, a row meeting itself in the same draw on the diagonal, (n, n)."""
-        rows = self.accept(rows)
-        check_fits((len(rows), len(rows)), "The variance matrix")
-        return self._gram_variance(rows)
-
-    def column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        """For each row j in turn: the covariance of the kernel values k(x_1, x_j), ..., k(x_n, x_j)."""
-        return self._column_covariances(self.accept(rows))
-
     def _validate_params(self) -> None:
         super()._validate_params()
         for part in self.get_params(deep=False).values():  # the kernels that this one is made of
@@ -154,15 +137,6 @@ class Kernel(BaseEstimator, ABC):
     def _self_cross(self, rows: Rows) -> np.ndarray:
         blocks = (rows.take(slice(i, i + SMALL_BLOCK)) for i in range(0, len(rows), SMALL_BLOCK))
         return np.concatenate([np.diag(self._cross(block, block)) for block in blocks] or [np.empty(0)])
-
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        raise no_closed_form("variance", self)
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        raise no_closed_form("variance", self)
-
-    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        raise no_closed_form("covariance of the columns", self)
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         """Put numbers in place of words, and refuse parameters that do not go with the rows."""
@@ -224,10 +198,6 @@ class OfKernel(Kernel):
         """This kernel, from values of the one inside."""
         return values
 
-    def _slope(self, left: Rows, right: Rows) -> np.ndarray | float:
-        """What a change of the kernel inside is multiplied by."""
-        return 1.0
-
     def _diag(self, rows: Rows) -> np.ndarray:
         return self._joined(self.kernel._diag(self._part(rows)))
 
@@ -246,17 +216,6 @@ class OfKernel(Kernel):
     def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, self._part(left), None if right is None else self._part(right))
         return self._joined(values, self.alike(left, left if right is None else right))
-
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._slope(left, right) ** 2 * self.kernel._variance(self._part(left), self._part(right))
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        return self._slope(rows, rows) ** 2 * self.kernel._gram_variance(self._part(rows))
-
-    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        slopes = np.broadcast_to(self._slope(rows, rows), (len(rows), len(rows))).T
-        for slope, (shared, own) in zip(slopes, self.kernel._column_covariances(self._part(rows)), strict=True):
-            yield ColumnCovariance(np.outer(slope, slope) * shared, slope**2 * own)
 
 
 class OnColumns(OfKernel):
@@ -318,9 +277,6 @@ class Scaled(OfKernel):
 
     def _joined(self, values, alike=1.0):
         return self.factor * values
-
-    def _slope(self, left: Rows, right: Rows) -> float:
-        return self.factor
 
 
 class Sum(Kernel):

@@ -91,7 +91,3 @@ class Masked(OfKernel):
 
     def _joined(self, values: np.ndarray, alike: np.ndarray | float = 1.0) -> np.ndarray:
         return values * alike if self.indicator.rule == "product" else values + alike
-
-    def _slope(self, left: Rows, right: Rows) -> np.ndarray | float:
-        """The gaps are known, so they do not vary themselves."""
-        return self.alike(left, right) if self.indicator.rule == "product" else 1.0

@@ -87,42 +87,18 @@ class MonteCarlo(Kernel):
         return super()._looked_at(rows)
 
     def _diag(self, rows: Rows) -> np.ndarray:
-        return self._same_draw(rows)[0]
+        kernel, mean = self._on_vectors(), np.empty(len(rows))
+        for tile, atoms in self._atoms(rows):
+            mean[tile] = np.add.reduceat(atoms.weight * kernel.diag(atoms.values), atoms.starts[:-1])
+        return mean
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return self._mean_and_square(left, right, squared=False)[0]
-
-    def _variance(self, left: Rows, right: Rows) -> np.ndarray:
-        mean, square = self._mean_and_square(left, right, squared=True)
-        return np.maximum(square - mean**2, 0.0)
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        variance = self._variance(rows, rows)
-        mean, square = self._same_draw(rows)
-        np.fill_diagonal(variance, np.maximum(square - mean**2, 0.0))
-        return variance
-
-    def _mean_and_square(self, left: Rows, right: Rows, squared: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and, if ``squared``, mean square of the base kernel over all pairs of completions."""
         kernel, mean = self._on_vectors(), np.empty((len(left), len(right)))
-        square = np.empty_like(mean) if squared else mean
         others = list(self._atoms(right))
         for i, here in self._atoms(left):
             for j, there in others:
-                values = kernel(here.values, there.values)
-                mean[i, j] = _mean_over_atoms(values, here, there)
-                if squared:
-                    square[i, j] = _mean_over_atoms(values**2, here, there)
-        return mean, square
-
-    def _same_draw(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and mean square of k(x, x) over the completions of each row."""
-        kernel, mean, square = self._on_vectors(), np.empty(len(rows)), np.empty(len(rows))
-        for tile, atoms in self._atoms(rows):
-            values = kernel.diag(atoms.values)
-            mean[tile] = np.add.reduceat(atoms.weight * values, atoms.starts[:-1])
-            square[tile] = np.add.reduceat(atoms.weight * values**2, atoms.starts[:-1])
-        return mean, square
+                mean[i, j] = _mean_over_atoms(kernel(here.values, there.values), here, there)
+        return mean
 
     def _atoms(self, rows: Rows) -> Iterator[tuple[slice, AtomRows]]:
         """The completions of all rows, some rows at a time."""

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
-from gapkernel.kernels.karma import Karma
 from gapkernel.kernels.on_vectors import FunctionKernel
 from gapkernel.kernels.precomputed import Precomputed
 from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
@@ -19,7 +18,6 @@ KERNELS: dict[str, type[Kernel]] = {
     "rbf": ExpectedRBF,
     "genrbf": GenRBF,
     "ehk": HeterogeneousKernel,
-    "karma": Karma,
     "precomputed": Precomputed,
 }
 
@@ -29,7 +27,7 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "genrbf", "ehk", "karma", "precomputed"}, Kernel or callable
+    kernel : {"linear", "rbf", "genrbf", "ehk", "precomputed"}, Kernel or callable
         A name, an object, of which a clone is made, or a function of two arrays of complete rows.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name, if it has one.

@@ -23,7 +23,7 @@ from gapkernel.tables import Schema, Table
 from gapkernel.tables.part_by_part import ROW_VERBS
 from gapkernel.tables.takes_gaps import TakesGaps
 
-MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "rows", "solvers", "tables.table")
+MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "papers", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
 
 HARMLESS_TYPES = frozenset(

@@ -14,7 +14,7 @@ from gapkernel.plots.drawing import Display
 class CriticalDifferenceDisplay(Display):
     """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
 
-    Build it with `from_scores` or from a result of `gapkernel.experiments.friedman_nemenyi`.
+    Build it with `from_scores` or from a result of `gapkernel.inspection.friedman_nemenyi`.
 
     Parameters
     ----------

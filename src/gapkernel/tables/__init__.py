@@ -16,6 +16,7 @@ from gapkernel.tables.frames import (
     take_rows,
     with_gaps,
 )
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.reading import (
     numbers_of,
     read_classes,
@@ -27,10 +28,13 @@ from gapkernel.tables.reading import (
     read_weights,
 )
 from gapkernel.tables.table import Schema, Table, Tilt
+from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 
 __all__ = [
+    "AnswersInParts",
     "Schema",
     "Table",
+    "TakesGaps",
     "Tilt",
     "digest_of",
     "fill_gaps",
@@ -51,6 +55,7 @@ __all__ = [
     "read_weight",
     "read_weights",
     "schema_of",
+    "set_or_forget",
     "take_columns",
     "take_rows",
     "with_gaps",

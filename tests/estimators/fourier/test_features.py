@@ -12,9 +12,10 @@ from strategies import gappy_tables, law_batches, random_covariance, random_laws
 import gapkernel as gk
 from gapkernel.density import FactorAnalysis, Gaussian, GaussianMixture
 from gapkernel.estimators.fourier import features as features_module
-from gapkernel.kernels import ExpectedRBF, GenRBF, Missingness, UnscaledExpectedRBF
+from gapkernel.kernels import ExpectedRBF, GenRBF, Missingness
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.rbf.fourier_map import FourierMap
+from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 from gapkernel.rows import MaskedRows
 
 FourierFeatures = partial(gk.FourierFeatures, random_state=0)

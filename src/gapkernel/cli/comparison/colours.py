@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gapkernel.experiments.methods import COMPARED
 from gapkernel.plots.drawing import GRID, MISSING, OBSERVED, PALETTE, SOFT
+from gapkernel.studies.methods import COMPARED
 
 LIGHT = {
     "ink": "#1c2733",

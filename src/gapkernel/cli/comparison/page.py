@@ -14,12 +14,12 @@ from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.estimators.gap.member_list import Members
-from gapkernel.experiments import METHODS, Choice
-from gapkernel.experiments.store import versions
 from gapkernel.missingness import GapSummary, summary
 from gapkernel.plots import PatternDisplay
 from gapkernel.plots.drawing import as_svg, page_axes
 from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure
+from gapkernel.studies import METHODS, Choice
+from gapkernel.studies.store import versions
 
 TERMS = {
     "± 95%": "half the width of an interval that holds the true mean in 95 of 100 such comparisons",

@@ -11,9 +11,9 @@ from scipy import stats
 
 from gapkernel.cli.comparison.measures import Measure, measures_of
 from gapkernel.cli.problem import FOLDS, Problem
-from gapkernel.experiments import METHODS, AllPairs, all_pairs
-from gapkernel.experiments.methods import SIMPLEST_FIRST
-from gapkernel.experiments.statistics import corrected_margin
+from gapkernel.studies import METHODS, AllPairs, all_pairs
+from gapkernel.studies.methods import SIMPLEST_FIRST
+from gapkernel.studies.statistics import corrected_margin
 
 BINS = 8
 BASELINE = "baseline"

@@ -35,12 +35,10 @@ class ExpectedRBFEngine:
     gamma : float
     scale_left, scale_right : ndarray of shape (n,)
         Logarithms of the factors of each row (what a normalisation needs).
-    determinant : bool
-        False leaves the determinant out (the unscaled kernel).
     """
 
-    def __init__(self, left, right, gamma, scale_left, scale_right, determinant=True):
-        self.gamma, self.determinant, self.symmetric = float(gamma), determinant, right is None
+    def __init__(self, left, right, gamma, scale_left, scale_right):
+        self.gamma, self.symmetric = float(gamma), right is None
         # the training side is the right one, or the only one: the centre must not depend on new rows
         training = left if right is None else right
         centre = training.means.mean(axis=0) if len(training) else 0.0
@@ -113,8 +111,7 @@ class ExpectedRBFEngine:
             shared_tile(self.left, self.right, i0, i1, j0, j1, self.gamma, squared, log_det)
         else:
             self._scattered_tile(i0, i1, j0, j1, self.symmetric and i0 == j0, squared, log_det)
-        weight = -0.5 if self.determinant else 0.0
-        combine_logs(squared, log_det, -self.gamma, weight, self.scale_left[i0:i1], self.scale_right[j0:j1])
+        combine_logs(squared, log_det, -self.gamma, self.scale_left[i0:i1], self.scale_right[j0:j1])
         return squared
 
     def _scattered_tile(self, i0, i1, j0, j1, half, squared, log_det):
@@ -144,12 +141,12 @@ def _edges(pattern: np.ndarray, n_crowded: int) -> list[tuple[int, int]]:
 
 
 @compiled()
-def combine_logs(squared, log_det, minus_gamma, weight, scale_left, scale_right):
+def combine_logs(squared, log_det, minus_gamma, scale_left, scale_right):
     """log K = -gamma * quadratic form - 1/2 * log determinant + scales, into ``squared``."""
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
             value = minus_gamma * squared[i, j] + (scale_left[i] + scale_right[j])
-            squared[i, j] = value + weight * log_det[i, j]
+            squared[i, j] = value - 0.5 * log_det[i, j]
 
 
 @compiled()

@@ -53,7 +53,7 @@ class GammaGridEngine(ExpectedRBFEngine):
                 self.left, self.right, i0, i1, j0, j1, self.gamma, self.gammas, half, self.lanes, squared, log_det
             )
         for k, gamma in enumerate(self.gammas):
-            combine_logs(squared[k], log_det[k], -gamma, -0.5, self.scales_left[k, i0:i1], self.scales_right[k, j0:j1])
+            combine_logs(squared[k], log_det[k], -gamma, self.scales_left[k, i0:i1], self.scales_right[k, j0:j1])
         return squared
 
 

@@ -27,9 +27,9 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
         What is added to the diagonal of the Gram matrix; several targets may have one each.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="rbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="rbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
+        A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
         With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).

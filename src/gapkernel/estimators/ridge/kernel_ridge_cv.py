@@ -28,9 +28,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
         A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
         ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma"} or Kernel, default="rbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`.
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="rbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from, fitted anew to the training rows of each split. "auto" is what suits
         kernel and table: `Marginals` for "ehk"; for the others one `Gaussian`, fitted by EM, or a `JointGaussian` over

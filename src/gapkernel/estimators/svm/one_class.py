@@ -24,9 +24,9 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     ----------
     nu : float, default=0.5
         Bound on the share of training rows outside.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
+        A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
         With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).

@@ -75,9 +75,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     ----------
     C : float, default=1.0
         Penalty of a margin violation.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
+        A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
         With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).
@@ -269,9 +269,9 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Penalty of an error beyond ``epsilon``.
     epsilon : float, default=0.1
         Errors below it cost nothing.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "karma", "precomputed"}, Kernel or callable, default="genrbf"
-        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`,
-        "karma" `Karma`. A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
+    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="genrbf"
+        "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
+        A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
         With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
     gamma : float, "scale", "median" or "auto", default="scale"
         Width of a kernel given by name; a kernel object has its own (``kernel__gamma``).

@@ -71,7 +71,7 @@ class AnisotropicRBF(ExpectedRBF):
         e_i = E[k(x_i, x) | x] for the rows of ``right`` varies with what is missing in x. ``vectors`` is a function
         that returns the v of a row of ``left``, one v_i in each column.
         """
-        left, right = self._in_metric(left.dense), self._in_metric(right.dense)
+        left, right = self.in_metric(left.dense), self.in_metric(right.dense)
         return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
 
     def point_covariance_sums(self, left: Rows, points: np.ndarray, vectors, matrix: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ class AnisotropicRBF(ExpectedRBF):
         factors = self._factors(left.n_features)
         return point_covariance_sums(left.dense.scale(factors), points * factors, self.inverse_width(), vectors, matrix)
 
-    def _in_metric(self, rows: Rows) -> Rows:
+    def in_metric(self, rows: Rows) -> Rows:
         return rows.scale(self._factors(rows.n_features))
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:

@@ -1,19 +1,15 @@
-"""The RBF kernel averaged over what is missing: the expected RBF and its unscaled variant."""
+"""The RBF kernel averaged over what is missing: the expected RBF."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS, GammaGridEngine
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.column_covariance import ColumnCovariance, rbf_columns
-from gapkernel.kernels.kinds import GAUSSIAN, MIXTURES, NoClosedForm
+from gapkernel.kernels.kinds import MIXTURES
 from gapkernel.kernels.rbf.engines import expected_rbf, log_norm
 from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, resolved, scale_gamma
 from gapkernel.rows import Moments, Rows
@@ -60,7 +56,7 @@ class ExpectedRBF(Kernel):
 
     def log_scale(self, rows: Rows) -> np.ndarray:
         """Logarithm of the factor by which the kernel multiplies each row of the expected RBF."""
-        return self._log_scale(self._in_metric(self.accept(rows)))
+        return self._log_scale(self.in_metric(self.accept(rows)))
 
     def metric_root(self, n_features: int) -> np.ndarray:
         """R, the distance between x and y being the Euclidean one between Rx and Ry."""
@@ -75,8 +71,8 @@ class ExpectedRBF(Kernel):
             return super().over_widths(gammas, left, right)
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         widths = np.array([kernel.inverse_width() for kernel in kernels])
-        left_side = self._in_metric(self.accept(left))
-        right_side = left_side if right is None else self._in_metric(self.accept(right))
+        left_side = self.in_metric(self.accept(left))
+        right_side = left_side if right is None else self.in_metric(self.accept(right))
         scales = [np.array([kernel._log_scale(side) for kernel in kernels]) for side in (left_side, right_side)]
         matrices = GammaGridEngine(left_side, None if right is None else right_side, widths, *scales).matrices()
         return self._meeting_itself(matrices, left) if right is None else matrices
@@ -89,25 +85,11 @@ class ExpectedRBF(Kernel):
         return np.ones(len(rows))  # k(x, x) = 1, whatever x
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
-        rows = self._in_metric(rows)
+        rows = self.in_metric(rows)
         return np.exp(log_norm(rows, self.inverse_width()) + 2.0 * self._log_scale(rows))
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return self._engine(left, right).dot(coefficients)
-
-    def _variance(self, left: Rows, right: Rows | None) -> np.ndarray:
-        """E k^2 - (E k)^2 = E k^2 (1 - exp(2 log E k - log E k^2)), without cancellation: (6), corrected (7)."""
-        log_of_square, log_mean = (self._engine(left, right, power).matrix(log=True) for power in (2.0, 1.0))
-        return np.exp(log_of_square) * -np.expm1(np.minimum(2.0 * log_mean - log_of_square, 0.0))
-
-    def _gram_variance(self, rows: Rows) -> np.ndarray:
-        out = self._variance(rows, None)
-        np.fill_diagonal(out, 0.0)  # k(x, x) does not vary
-        return out
-
-    def _column_covariances(self, rows: Rows) -> Iterator[ColumnCovariance]:
-        mapped = self._in_metric(rows).dense
-        return rbf_columns(mapped, self.inverse_width(), self._log_scale(mapped), self._gram_variance(rows))
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
         return self._engine(left, right).matrix()
@@ -120,67 +102,17 @@ class ExpectedRBF(Kernel):
 
     def _engine(self, left, right, power=1.0):
         """The engine for E k^power; k^2 at gamma is k at 2 gamma, and the scales are squared with it."""
-        left = self._in_metric(left)
+        left = self.in_metric(left)
         scale_left = power * self._log_scale(left)
         if right is None:
             return expected_rbf(left, None, power * self.inverse_width(), scale_left, scale_left)
-        right = self._in_metric(right)
+        right = self.in_metric(right)
         return expected_rbf(left, right, power * self.inverse_width(), scale_left, power * self._log_scale(right))
 
     def _log_scale(self, rows: Rows) -> np.ndarray:
         """Logarithm of the factor of each row, given in the metric's coordinates."""
         return np.zeros(len(rows))
 
-    def _in_metric(self, rows: Rows) -> Rows:
+    def in_metric(self, rows: Rows) -> Rows:
         """The rows in coordinates where the distance is Euclidean."""
         return rows
-
-
-class UnscaledExpectedRBF(ExpectedRBF):
-    """The expected RBF without its determinant (Anderson, Gupta, section 2.1): not positive definite.
-
-    With the letters of `ExpectedRBF`::
-
-        U = exp(-gamma (m_i - m_j)' (I + 2 gamma S)^-1 (m_i - m_j))
-
-    The paper calls it positive definite; rows with equal means and different gaps are a counter-example.
-    It is here for comparison. Use `GenRBF` for a unit diagonal.
-
-    Parameters
-    ----------
-    gamma : float, "scale", "median" or "auto", default="scale"
-        Inverse width. "scale" is 1 / the expected squared distance of a row from the centre, "median" 1 / the median
-        squared distance between the rows' means, "auto" 1 / n_features.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from gapkernel.density import Gaussian
-    >>> from gapkernel.kernels import UnscaledExpectedRBF
-    >>> rows = Gaussian.from_moments([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]]).condition([[0.0, None], [0.0, 0.0]])
-    >>> with warnings.catch_warnings(action="ignore"):  # it warns that it is not positive definite
-    ...     UnscaledExpectedRBF(gamma=0.5).cross(rows, rows)
-    array([[1., 1.],
-           [1., 1.]])
-    """
-
-    kinds = GAUSSIAN  # it is not an expectation, so it does not average over components
-    is_expectation = False
-
-    def _self_cross(self, rows: Rows) -> np.ndarray:
-        return np.ones(len(rows))  # equal means: the exponent is 0
-
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
-        return Kernel.over_widths(self, gammas, left, right)
-
-    def _engine(self, left, right, power=1.0) -> ExpectedRBFEngine:
-        if power != 1.0:
-            raise NoClosedForm("The unscaled kernel is not an expectation, so it has no variance; use ExpectedRBF.")
-        warnings.warn(
-            "UnscaledExpectedRBF is not positive definite: a solver may fail or return a saddle point. Use GenRBF.",
-            UserWarning,
-            stacklevel=4,
-        )
-        zeros = np.zeros(len(left)), np.zeros(len(left if right is None else right))
-        there = None if right is None else right.dense
-        return ExpectedRBFEngine(left.dense, there, self.inverse_width(), *zeros, determinant=False)

@@ -21,7 +21,7 @@ from scipy.linalg import block_diag
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.missingness import Masked
-from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
+from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
 from gapkernel.rows import Rows
 
 
@@ -137,7 +137,7 @@ class FourierMap(Restored):
 def _on_laws(kernel: Kernel) -> ExpectedRBF:
     """The kernel without the one on gaps; ValueError for a kernel without Fourier features."""
     on_laws = kernel.kernel if isinstance(kernel, Masked) else kernel
-    if not isinstance(on_laws, ExpectedRBF) or isinstance(on_laws, UnscaledExpectedRBF):
+    if not isinstance(on_laws, ExpectedRBF):
         raise ValueError(f"There are Fourier features for 'genrbf' and 'rbf', not for {on_laws!r}. Use Nystroem.")
     if isinstance(kernel, Masked) and kernel.indicator.rule != "product":
         raise ValueError("indicator: Fourier features take Missingness(rule='product') only. Use Nystroem.")

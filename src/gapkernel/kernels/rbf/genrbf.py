@@ -73,7 +73,7 @@ class GenRBF(ExpectedRBF):
             # in units of standard deviations, so that no column is cut off for its units
             self.metric = pinvh(moments.covariance / np.outer(scale, scale)) / np.outer(scale, scale)
             moments = Moments(moments.mean, moments.covariance.diagonal(), moments.covariance)
-        mapped = self._in_metric(rows)
+        mapped = self.in_metric(rows)
         if isinstance(self.gamma, str):
             metric = None if self.metric is None else np.asarray(self.metric)
             self.gamma = gamma_of_word(self.gamma, mapped, lambda: scale_gamma(moments, metric, about_means=whiten))
@@ -84,7 +84,7 @@ class GenRBF(ExpectedRBF):
     def _log_scale(self, rows: Rows) -> np.ndarray:
         return -0.5 * log_norm(rows, self.inverse_width())  # / sqrt(kappa_i): (5)
 
-    def _in_metric(self, rows: Rows) -> Rows:
+    def in_metric(self, rows: Rows) -> Rows:
         if self.metric is None:
             return rows
         root = self.metric_root(rows.n_features)

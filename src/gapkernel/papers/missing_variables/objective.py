@@ -1,0 +1,161 @@
+"""The regularised loss of rows with gaps, summed over blocks of rows.
+
+    J(theta) = sum_i l_i(theta) + lambda/2 ||theta||^2 + balance/2 sum_k (<m, theta_k> - c_k)^2              (10), (14)
+
+The last term is zero unless transduction asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gapkernel.compute import places_of, starts_of
+from gapkernel.papers.missing_variables.losses import IncompleteLoss, Labels, Plane
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Completions of some rows, one after another.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_completions, n_basis)
+        phi(x_is), in single or double precision.
+    log_weight : ndarray of shape (n_completions,)
+        log w_is; the weights of a row sum to 1.
+    counts : ndarray of shape (n_rows,)
+        Completions of each row.
+    """
+
+    features: np.ndarray
+    log_weight: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def joined(cls, blocks: Iterable[Block]) -> Block:
+        """The rows of one block after those of another."""
+        parts = zip(*((block.features, block.log_weight, block.counts) for block in blocks), strict=True)
+        return cls(*map(np.concatenate, parts))
+
+    def __getitem__(self, rows: np.ndarray) -> Block:
+        """Some of the rows, given by their places in rising order."""
+        cells = places_of(starts_of(self.counts), rows)
+        return Block(self.features[cells], self.log_weight[cells], self.counts[rows])
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """F_iks = <theta_k, phi_is> + log w_is, (n_completions, n_classes)."""
+        theta = theta.astype(self.features.dtype)
+        # BLAS is faster one way round in double precision, and the other in single
+        double = theta.dtype == np.float64
+        products = (theta @ self.features.T).T if double else self.features @ theta.T
+        return np.add(products, self.log_weight[:, None], order="C")
+
+    def pull_back(self, derivatives: np.ndarray) -> np.ndarray:
+        """Derivatives by theta from derivatives by the scores."""
+        return (derivatives.T.astype(self.features.dtype) @ self.features).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Mean scores that the classes should have over the transductive rows, or they would all go to one class.
+
+    Attributes
+    ----------
+    strength : float
+    mean_feature : ndarray of shape (n_basis,)
+    target : ndarray of shape (n_classes,)
+    """
+
+    strength: float
+    mean_feature: np.ndarray
+    target: np.ndarray
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        away = theta @ self.mean_feature - self.target
+        return 0.5 * self.strength * float(away @ away), self.strength * np.outer(away, self.mean_feature)
+
+
+@dataclass(frozen=True, eq=False)
+class IncompleteProblem:
+    """What the solvers minimise.
+
+    Attributes
+    ----------
+    blocks : sequence of Block
+        Looked up one at a time, in order; they may be computed anew each time.
+    labels : sequence of Labels
+        Those of each block.
+    loss : IncompleteLoss
+    penalty : float
+        lambda.
+    shape : tuple
+        (n_classes, n_basis).
+    balance : Balance or None
+    """
+
+    blocks: Sequence[Block]
+    labels: Sequence[Labels]
+    loss: IncompleteLoss
+    penalty: float
+    shape: tuple[int, int]
+    balance: Balance | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all blocks."""
+        return sum(map(len, self.labels))
+
+    def with_loss(self, loss: IncompleteLoss) -> IncompleteProblem:
+        """The same rows under another loss."""
+        return replace(self, loss=loss)
+
+    def __iter__(self) -> Iterator[tuple[Block, Labels]]:
+        for b, labels in enumerate(self.labels):
+            yield self.blocks[b], labels
+
+    def objective(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """J and its gradient."""
+        losses = ((block, self.loss.value(block.scores(theta), block.counts, labels)) for block, labels in self)
+        return self._total(theta, losses)
+
+    def tangent(self, theta: np.ndarray) -> list[Plane]:
+        """For each block, the plane of `IncompleteLoss.tangent` at ``theta``."""
+        return [self.loss.tangent(block.scores(theta), block.counts, labels) for block, labels in self]
+
+    def majorant(self, theta: np.ndarray, planes: list[Plane]) -> tuple[float, np.ndarray]:
+        """The convex bound above J that the planes give, and its (sub)gradient: (16), (20), (22)."""
+        blocks = zip(self, planes, strict=True)
+        losses = ((block, self.loss.majorant(block.scores(theta), labels, plane)) for (block, labels), plane in blocks)
+        return self._total(theta, losses)
+
+    def scores(self, theta: np.ndarray) -> list[np.ndarray]:
+        """The scores of each block. They are linear in theta: a line of thetas needs them at two points only."""
+        return [block.scores(theta) for block, _ in self]
+
+    def risk(self, scores: list[np.ndarray], planes: list[Plane]) -> tuple[float, list[np.ndarray]]:
+        """The sum of the majorant's losses at given scores, and its derivatives by them."""
+        parts = [self.loss.majorant(*part) for part in zip(scores, self.labels, planes, strict=True)]
+        return sum(value for value, _ in parts), [derivatives for _, derivatives in parts]
+
+    def pull_back(self, derivatives: list[np.ndarray]) -> np.ndarray:
+        """Derivatives by theta from derivatives by the scores of all blocks."""
+        return sum((block.pull_back(d) for (block, _), d in zip(self, derivatives, strict=True)), np.zeros(self.shape))
+
+    def quadratic(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """What does not come from the rows: the penalty and the balance."""
+        value, gradient = 0.5 * self.penalty * float(np.vdot(theta, theta)), self.penalty * theta
+        if self.balance is None:
+            return value, gradient
+        extra, slope = self.balance(theta)
+        return value + extra, gradient + slope
+
+    def _total(self, theta, losses: Iterable[tuple[Block, tuple[float, np.ndarray]]]) -> tuple[float, np.ndarray]:
+        """The losses of the blocks, with their derivatives by the scores, and what does not come from the rows."""
+        value, gradient = self.quadratic(theta)
+        for block, (part, derivatives) in losses:
+            value += part
+            gradient = gradient + block.pull_back(derivatives)
+        return value, gradient

@@ -1,0 +1,195 @@
+"""What a reproduction leaves behind: tables, figures, and a page that shows both."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gapkernel.compute import written_whole
+from gapkernel.studies import duration, versions
+
+LONG = 30
+"""Letters beyond which a cell is a sentence, which may be broken, and no number."""
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of text.
+
+    Attributes
+    ----------
+    title : str
+        The heading of the table.
+    header : tuple of str
+        Names of the columns.
+    rows : list of tuple of str
+        The lines, as text.
+    note : str
+        A remark below it.
+    keys : int
+        How many columns say what a line is about.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.study import ReportTable
+    >>> print(ReportTable("Errors", ("method", "error"), [("genrbf", "0.21"), ("mean", "0.24")]).markdown())
+    ## Errors
+    <BLANKLINE>
+    | method | error |
+    |---|---|
+    | genrbf | 0.21 |
+    | mean | 0.24 |
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str = ""
+    keys: int = 1
+
+    def markdown(self) -> str:
+        """The table as markdown."""
+        lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |", "|" + "---|" * len(self.header)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+
+    def longest(self, column: int) -> int:
+        """Letters of the longest cell of a column."""
+        return max(len(line[column]) for line in (self.header, *self.rows))
+
+    def in_parts(self, width: int) -> list[list[int]]:
+        """The places of the columns, in parts that fit a width, each behind the keys: no number is cut."""
+        widths = [min(self.longest(k), LONG) + len(" | ") for k in range(len(self.header))]
+        keys = range(self.keys)
+        parts = [[*keys]]
+        for k in range(self.keys, len(widths)):
+            if len(parts[-1]) > self.keys and sum(widths[j] for j in (*parts[-1], k)) >= width:
+                parts.append([*keys])
+            parts[-1].append(k)
+        return parts
+
+
+class Claim(NamedTuple):
+    """What a paper says, and what came out here.
+
+    Attributes
+    ----------
+    what, paper, ours : str
+        The claim, the paper's number or word for it, and ours.
+    holds : bool or None
+        Whether it was found here too; None if these results cannot tell.
+    why : str
+        The best explanation of a difference.
+    """
+
+    what: str
+    paper: str
+    ours: str
+    holds: bool | None
+    why: str = ""
+
+
+def beside_the_paper(claims: Iterable[Claim], note: str = "") -> ReportTable:
+    """The claims of a paper as a table."""
+    word = {True: "yes", False: "no", None: "open"}
+    rows: list[tuple[str, ...]] = [(one.what, one.paper, one.ours, word[one.holds], one.why) for one in claims]
+    return ReportTable("Beside the paper", ("claim", "paper", "ours", "agrees", "best explanation"), rows, note)
+
+
+@dataclass
+class Report:
+    """Tables, figures and remarks of a reproduced paper.
+
+    Attributes
+    ----------
+    title : str
+        The heading of the report.
+    findings : list of str
+        What the numbers say, in sentences.
+    tables : list of ReportTable
+        The tables, in order.
+    figures : dict of str to matplotlib Figure
+        By file name, without ending.
+    captions : dict of str to str
+        The text below each figure, by its file name.
+    remarks : list of str
+        What differs from the paper.
+    seconds : float
+        Processor time of all tasks together.
+    folder : Path or None
+        Where `write` put everything.
+
+    Examples
+    --------
+    >>> from gapkernel.papers import reproduce
+    >>> report = reproduce("microbiology")  # doctest: +SKIP
+    >>> report.findings, report.folder  # doctest: +SKIP
+    """
+
+    title: str
+    findings: list[str] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    captions: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    folder: Path | None = None
+
+    def add_figure(self, name: str, figure, caption: str) -> None:
+        """Keep a figure with its caption."""
+        self.figures[name], self.captions[name] = figure, caption
+
+    def show(self, console) -> None:
+        """Print tables and findings to a rich console."""
+        from rich.table import Table
+
+        for table in self.tables:
+            for part, places in enumerate(table.in_parts(console.width)):
+                shown = Table(title=None if part else table.title, title_justify="left")
+                for k in places:
+                    text = k == 0 or table.longest(k) > LONG
+                    shown.add_column(table.header[k], justify="left" if text else "right", no_wrap=not text)
+                for row in table.rows:
+                    shown.add_row(*(row[k] for k in places))
+                console.print(shown)
+            if table.note:
+                console.print(table.note, style="italic dim", highlight=False, markup=False)
+        for finding in self.findings:
+            console.print(f"• {finding}", highlight=False)
+
+    def write(self, folder, command: str) -> Path:
+        """Write figures, tables as CSV, and a page ``README.md`` that shows them; the page's path."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in self.tables:
+            with (
+                written_whole(folder / f"{_file_name(table.title)}.csv") as path,
+                path.open("w", newline="", encoding="utf-8") as file,
+            ):
+                csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
+        for name, figure in self.figures.items():
+            with written_whole(folder / f"{name}.png") as path:
+                figure.savefig(path, dpi=110)
+        packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+        parts = [
+            f"# {self.title}",
+            f"Made by `{command}`: {duration(self.seconds)} of processor time. {packages}.",
+            "\n".join(f"- {finding}" for finding in self.findings),
+            *(table.markdown() for table in self.tables),
+            *(f"![{self.captions[name]}]({name}.png)\n\n{self.captions[name]}" for name in self.figures),
+        ]
+        if self.remarks:
+            parts += ["## What differs from the paper", "\n".join(f"- {remark}" for remark in self.remarks)]
+        page = folder / "README.md"
+        with written_whole(page) as path:
+            path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+        self.folder = folder
+        return page
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")

@@ -1,0 +1,380 @@
+"""CCCPClassifier: the scikit-learn face of missing inputs and labels."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from gapkernel.estimators.cccp import features
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp, softmax
+from sklearn.datasets import load_digits, load_wine, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import punch
+
+import gapkernel as gk
+from gapkernel.compute.linalg.basis import pivoted_cholesky
+from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.tables import read_table
+
+UNOBSERVED = (
+    "the check has a class -1, which here is an unobserved label, as in scikit-learn's semi-supervised estimators "
+    "(the check knows these by name and leaves the class out for them)"
+)
+
+
+@parametrize_with_checks(
+    [CCCPClassifier(), CCCPClassifier(loss="svm", solver="lbfgs", C=1.0)],
+    expected_failed_checks=lambda estimator: {"check_classifiers_classes": UNOBSERVED},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def wine(rate=0.3, seed=0):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return punch(np.random.default_rng(seed), X, rate)[::2], y[::2]
+
+
+def classifier(**options):
+    return CCCPClassifier(**{"gamma": 0.05, "n_basis": 40, "n_completions": 8, "random_state": 0} | options)
+
+
+def few_labels(y, per_class, random):
+    """All but some labels of each class replaced by -1."""
+    kept = np.concatenate([random.choice(np.flatnonzero(y == k), per_class, replace=False) for k in np.unique(y)])
+    return np.where(np.isin(np.arange(len(y)), kept), y, -1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"completions": c} for c in ("density", "uniform", "empirical")] + [{"loss": "svm"}]
+)
+def test_it_learns_from_and_predicts_rows_with_gaps(options):
+    X, y = wine()
+    model = classifier(**options).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.8
+    assert np.diff(model.objective_).max() <= 1e-9 * model.objective_[0]
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("options", "tol"), [({}, 1e-5), ({"loss": "svm"}, 1e-3), ({"loss": "svm", "solver": "lbfgs"}, 1e-5)]
+)
+def test_the_tolerance_follows_the_loss_and_the_solver(options, tol):
+    X, y = wine()
+    default, said, fine = (classifier(C=10.0, **options, **one).fit(X, y) for one in ({}, {"tol": tol}, {"tol": 1e-7}))
+    assert default.objective_.tolist() == said.objective_.tolist() != fine.objective_.tolist()
+    assert_allclose(default.objective_[-1], fine.objective_[-1], rtol=2e-3)
+
+
+def test_exact_completions_are_brute_force_integration():
+    """Probabilities of rows with gaps against a sum over all values, written out with the model's own scores."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, (40, 4)).astype(float)
+    y = (X.sum(axis=1) > 4).astype(int)
+    X = punch(random, X, 0.2)
+    model = classifier(completions="exact", gamma=0.3, n_basis=30).fit(X, y)
+    values = [0.0, 1.0, 2.0]
+    for row in X[np.isnan(X).any(axis=1)][:5]:
+        gaps = np.flatnonzero(np.isnan(row))
+        scores = []
+        for filling in product(values, repeat=len(gaps)):
+            full = row.copy()
+            full[gaps] = filling
+            coefficients = model.theta_[:, :-1] @ model._features.whitening.T
+            scores.append(coefficients @ rbf_kernel(model.basis_, full[None], gamma=0.3)[:, 0] + model.theta_[:, -1])
+        expected = softmax(logsumexp(np.array(scores), axis=0))
+        assert_allclose(model.predict_proba(row[None])[0], expected, rtol=1e-10)
+
+
+def test_a_prediction_does_not_depend_on_the_other_rows():
+    X, y = wine()
+    model = classifier().fit(X, y)
+    together = model.predict_proba(X)
+    assert_allclose(model.predict_proba(X[::-1])[::-1], together, rtol=1e-10)
+    assert_allclose(np.vstack([model.predict_proba(X[i : i + 1]) for i in range(10)]), together[:10], rtol=1e-10)
+
+
+def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
+    X, y = wine()
+    whole = classifier().fit(X, y)
+    monkeypatch.setattr(features, "BLOCK_BYTES", 40_000)
+    parts = classifier().fit(X, y)
+    with gk.config_context(memory_budget=40_000):
+        streamed = classifier().fit(X, y)
+    for other in (parts, streamed):
+        assert_allclose(other.objective_[-1], whole.objective_[-1], rtol=1e-9)
+        assert_allclose(other.predict_proba(X), whole.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1000.0, 2000.0])
+def test_single_precision_is_close(offset):
+    X, y = wine()
+    X = X + offset
+    double, single = classifier().fit(X, y), classifier(single_precision=True).fit(X, y)
+    assert_allclose(single.objective_[-1], double.objective_[-1], rtol=1e-5)
+    assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_candidate_sets(loss):
+    """One candidate is a label, all candidates are -1, and a set that holds the truth still teaches."""
+    X, y = wine()
+    labels = y.copy()
+    labels[::3] = -1
+    matrix = np.eye(3, dtype=bool)[y]
+    matrix[::3] = True
+    by_label, by_matrix = (classifier(loss=loss).fit(X, target) for target in (labels, matrix))
+    assert_allclose(by_matrix.theta_, by_label.theta_, rtol=1e-12)
+    assert_array_equal(by_matrix.label_distributions_[1], np.eye(3)[y[1]])
+    matrix[:, :2] |= (y < 2)[:, None]  # classes 0 and 1 are never told apart
+    partial = classifier(loss=loss).fit(X, matrix)
+    assert np.mean((partial.predict(X) == 2) == (y == 2)) > 0.95
+    assert np.all(partial.label_distributions_[~matrix] == 0)
+
+
+def test_names_of_classes():
+    X, y = wine()
+    names = np.array(["barolo", "grignolino", "barbera"], dtype=object)[y]
+    names[::4] = -1
+    model = classifier().fit(X, names.tolist())
+    assert_array_equal(model.classes_, ["barbera", "barolo", "grignolino"])
+    assert np.mean(model.transduction_[::4] == np.array(["barolo", "grignolino", "barbera"])[y[::4]]) > 0.8
+    frame = pd.DataFrame(np.eye(3, dtype=bool)[y], columns=["a", "b", "c"])
+    assert_array_equal(classifier().fit(X, frame).classes_, ["a", "b", "c"])
+
+
+def test_less_known_is_less_certain():
+    """A row of which nothing is known has about the shares of the classes, and confidence falls as cells are hidden."""
+    X, y = wine(rate=0.1)
+    model = classifier(C=10.0, n_completions=64).fit(X, y)
+    random = np.random.default_rng(1)
+    complete, order = np.where(np.isnan(X), 0.0, X), random.random(X.shape).argsort(axis=1)
+    confidence = []
+    for hidden in (0, 4, 8, 13):
+        rows = complete.copy()
+        np.put_along_axis(rows, order[:, :hidden], np.nan, axis=1)
+        confidence.append(model.predict_proba(rows).max(axis=1).mean())
+    assert np.all(np.diff(confidence) < 0)
+    shares = np.bincount(y) / len(y)
+    assert np.abs(model.predict_proba(np.full((1, 13), np.nan))[0] - shares).max() < 0.15
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_transduction_beats_supervision_on_two_moons(loss):
+    shares = []
+    for seed in range(4):
+        X, y = make_moons(120, noise=0.1, random_state=seed)
+        labels = few_labels(y, 3, np.random.default_rng(seed))
+        X = punch(np.random.default_rng(seed), X, 0.03)
+        models = [
+            classifier(loss=loss, gamma=15.0, C=10.0, n_basis=60, solver="lbfgs", max_iter=2000, transductive=t)
+            for t in (False, True)
+        ]
+        shares.append([np.mean(m.fit(X, labels).transduction_ == y) for m in models])
+    supervised, transductive = np.mean(shares, axis=0)
+    assert transductive > supervised + 0.03
+
+
+def test_transduction_beats_supervision_on_digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400] / 16, y[:400]
+    labels = few_labels(y, 2, np.random.default_rng(0))
+    X = punch(np.random.default_rng(0), X, 0.1)
+    options = {"gamma": 0.3, "C": 10.0, "n_basis": 100, "n_completions": 4, "solver": "lbfgs", "max_iter": 500}
+    supervised, transductive = (classifier(**options, transductive=t).fit(X, labels) for t in (False, True))
+    assert np.mean(transductive.transduction_ == y) > np.mean(supervised.transduction_ == y)
+
+
+def test_kernels_from_everywhere_agree():
+    X, y = wine()
+    models = [
+        classifier(),
+        classifier(kernel=RBF(np.sqrt(10.0)), gamma="scale"),
+        classifier(kernel=gk.kernels.GenRBF(0.05), gamma="scale"),
+        classifier(kernel=lambda a, b: rbf_kernel(a, b, gamma=0.05), gamma="scale"),
+    ]
+    first, *others = (model.fit(X, y).predict_proba(X) for model in models)
+    for other in others:
+        assert_allclose(other, first, atol=1e-4)
+    assert classifier(kernel="poly", kernel_params={"degree": 2}).fit(X, y).score(X, y) > 0.9
+
+
+def test_the_basis_reproduces_the_kernel():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    K = rbf_kernel(X, gamma=0.5)
+    residuals = []
+    for size in (5, 15, 30):
+        basis = pivoted_cholesky(X, lambda a, b: rbf_kernel(a, b, gamma=0.5), np.ones(30), size, 0.0)
+        features = rbf_kernel(X, basis.rows, gamma=0.5) @ basis.whitening
+        gap = K - features @ features.T
+        assert np.linalg.eigvalsh(gap).min() > -1e-8
+        assert_allclose(gap.diagonal().max(), basis.residual, atol=1e-8)
+        residuals.append(basis.residual)
+    assert residuals[0] > residuals[1] > residuals[2]
+    assert residuals[2] < 1e-8
+
+
+def test_the_basis_comes_from_complete_rows_when_there_are_enough():
+    X, y = wine(rate=0.02)
+    complete = X[~np.isnan(X).any(axis=1)]
+    model = classifier(basis="auto", n_basis=20).fit(X, y)
+    assert all((complete == row).all(axis=1).any() for row in model.basis_)
+    everything = classifier(basis="auto", n_basis=len(X), basis_tol=0.0).fit(X, y)
+    assert everything.n_basis_ == len(X)
+
+
+def test_as_many_centres_as_rows_are_the_rows():
+    X, y = wine(rate=0.0)
+    options = {"n_basis": len(X), "basis_tol": 0.0, "solver": "lbfgs", "tol": 1e-9}
+    expected = classifier(basis="auto", **options).fit(X, y).predict_proba(X)
+    assert_allclose(classifier(basis="kmeans", **options).fit(X, y).predict_proba(X), expected, atol=1e-3)
+
+
+def test_centres_lie_among_rows_with_gaps_and_without():
+    X, y = wine(rate=0.3)
+    model = classifier(basis="kmeans", n_basis=20).fit(X, y)
+    assert model.n_basis_ == 20
+    completed = model.completions_.means(X)
+    assert np.all((model.basis_ >= completed.min(axis=0)) & (model.basis_ <= completed.max(axis=0)))
+    assert model.score(X, y) > 0.9
+    same = np.repeat(X[:2], 10, axis=0)
+    assert classifier(basis="kmeans", n_basis=20).fit(same, np.repeat([0, 1], 10)).n_basis_ <= 2
+
+
+def test_sigma_is_the_root_of_C_and_seeds_decide():
+    X, y = wine()
+    by_sigma = classifier(sigma=2.0).fit(X, y)
+    assert by_sigma.C_ == 4.0
+    assert_allclose(by_sigma.theta_, classifier(C=4.0).fit(X, y).theta_)
+    assert not np.allclose(classifier(random_state=1).fit(X, y).theta_, classifier().fit(X, y).theta_)
+
+
+def test_a_copy_predicts_the_same_and_data_is_left_alone():
+    X, y = wine()
+    X.flags.writeable = y.flags.writeable = False
+    model = classifier(solver="sgd").fit(X, y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X))
+
+
+def test_edges():
+    X, y = wine()
+    X[:, 4] = np.nan  # never observed
+    X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 1.0)  # constant
+    X[3] = np.nan  # a row with no value
+    for completions in ("density", "uniform", "empirical"):
+        model = classifier(completions=completions, n_completions=4).fit(X * 1e6, y)
+        assert np.isfinite(model.predict_proba(X * 1e6)).all()
+    two = CCCPClassifier(random_state=0).fit(np.array([[0.0, np.nan], [1.0, 2.0]]), [0, 1])
+    assert_array_equal(two.predict([[0.0, np.nan], [1.0, 2.0]]), [0, 1])
+
+
+EMPTY = np.eye(3, dtype=bool)[wine()[1]]
+EMPTY[5] = False
+
+
+@pytest.mark.parametrize(
+    ("options", "labels", "message"),
+    [
+        ({}, -np.ones(89, int), r"No label is observed"),
+        ({}, np.ones((89, 3), bool), r"No label is observed"),
+        ({}, EMPTY, r"Row 5 of y has no possible class"),
+        ({}, np.where(wine()[1] == 0, 0, -1), r"one class only"),
+        ({"n_basis": 90}, None, r"n_basis=90 is more than the 89 rows"),
+        ({"basis": "complete"}, None, r"every row of X has a gap"),
+        ({"kernel": gk.kernels.HeterogeneousKernel(), "gamma": "scale"}, None, r"so not complete vectors either"),
+        ({"kernel": "ehk"}, None, r"kernel must be a name"),
+        ({"kernel": gk.kernels.GenRBF(0.1)}, None, r"Set them on the kernel object"),
+        ({"gamma": -1.0}, None, r"gamma must be a positive number"),
+        ({"completions": "exact"}, None, r"exact completions; at most 4096 are allowed"),
+        ({"loss": "hinge"}, None, r"'loss' parameter .* must be a str among"),
+        ({"sigma": 2.0, "C": 2.0}, None, r"Give C or sigma"),
+        ({"C": 0.0}, None, r"'C' parameter .* must be a float in the range"),
+        ({"n_completions": 2.5}, None, r"'n_completions' parameter .* must be an int in the range"),
+        ({"unlabelled_weight": 2.0}, None, r"'unlabelled_weight' parameter .* must be a float in the range"),
+        ({"density": gk.density.Gaussian}, None, r"'density' parameter .* must be a str among {'auto'} or an instance"),
+    ],
+)
+def test_bad_input_gets_one_clear_complaint(options, labels, message):
+    X, y = wine(rate=0.6)
+    X[np.arange(len(X)), np.arange(len(X)) % 13] = np.nan
+    model = classifier(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y if labels is None else labels)
+    assert not hasattr(model, "theta_")
+
+
+def mixed(n=90, seed=0, gap_rate=0.2):
+    """A number and two categories that tell the class, with gaps, and the class."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, n)
+    colour = np.where(random.random(n) < 0.85, np.array(["red", "blue"])[y], "green").astype(object)
+    grade = pd.Categorical(np.array(["low", "high"])[(random.random(n) < 0.2) ^ y], ["low", "high"], ordered=True)
+    frame = pd.DataFrame({"length": random.standard_normal(n) + y, "colour": colour, "grade": grade})
+    return frame.mask(random.random(frame.shape) < gap_rate), y
+
+
+@pytest.mark.parametrize("completions", ["density", "uniform", "empirical", "exact"])
+def test_categories_at_fit_and_predict(completions):
+    frame, y = mixed()
+    frame = frame.round({"length": 0}) if completions == "exact" else frame
+    new, truth = mixed(60, seed=1)
+    new.loc[0, "colour"] = "purple"  # unknown: a gap
+    model = classifier(completions=completions, gamma=0.5, indicator=completions == "uniform").fit(frame, y)
+    assert model.score(new, truth) > 0.75
+    assert_allclose(model.predict_proba(new.iloc[:5]), model.predict_proba(new)[:5], rtol=1e-10)
+    gap = new.iloc[:1].assign(colour=None)
+    assert_allclose(model.predict_proba(new.iloc[:1]), model.predict_proba(gap), rtol=1e-10)
+
+
+@pytest.mark.parametrize("completions", ["uniform", "empirical", "exact"])
+def test_a_missing_category_is_completed_to_a_level(completions):
+    frame, y = mixed()
+    frame = frame.round({"length": 0})
+    model = classifier(completions=completions).fit(frame, y)
+    table = read_table(model, frame, reset=False, schema=model.schema_)
+    codes = model.completions_.condition(table).values[:, 1:4]
+    assert set(np.unique(codes)) == {0.0, 1.0}
+    assert_allclose(codes.sum(axis=1), 1.0)
+
+
+def test_complete_categories_are_their_codes():
+    frame, y = mixed(gap_rate=0.0)
+    levels = [(frame["colour"] == level).to_numpy(float) for level in ("blue", "green", "red")]
+    codes = np.column_stack([frame["length"], *levels, frame["grade"].cat.codes])
+    expected = classifier(gamma="scale").fit(codes, y).predict_proba(codes)
+    assert_allclose(classifier(gamma="scale").fit(frame, y).predict_proba(frame), expected, rtol=1e-8)
+
+
+def test_the_indicator_is_a_column_that_is_always_known():
+    X, y = wine()
+    marked = classifier(completions="uniform", indicator=True, basis="auto").fit(X, y)
+    assert marked.basis_.shape[1] == 26
+    assert set(np.unique(marked.basis_[:, 13:])) <= {0.0, 1.0}
+    assert marked.score(X, y) > 0.9
+
+
+def test_class_weights_are_weights_of_labelled_rows():
+    X, y = wine()
+    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+    by_class = classifier(class_weight={0: 2.0, 1: 1.0, 2: 0.5}).fit(X, labels)
+    weight = np.where(labels == 0, 2.0, np.where(labels == 2, 0.5, 1.0))
+    assert_allclose(by_class.theta_, classifier().fit(X, labels, sample_weight=weight).theta_, rtol=1e-10)
+
+
+def test_dates_are_refused():
+    frame, y = mixed()
+    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
+        classifier().fit(frame.assign(day=pd.Timestamp("2020-01-01")), y)
+
+
+def test_stopping_early_is_said():
+    X, y = wine()
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        classifier(max_iter=1).fit(X, y)

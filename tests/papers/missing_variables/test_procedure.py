@@ -1,0 +1,405 @@
+"""Losses with missing inputs and labels, and the solvers that minimise them."""
+
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from gapkernel.solvers.cccp import procedure
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference.margin_cone import minimum_by_cones
+from scipy.optimize import OptimizeResult, minimize
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from gapkernel.papers.missing_variables.bundle import Bundle, _ConvexBound, plane_weights
+from gapkernel.papers.missing_variables.log_partition import Partitions
+from gapkernel.papers.missing_variables.losses import Labels, Margin, Softmax
+from gapkernel.papers.missing_variables.objective import Balance, Block, IncompleteProblem
+from gapkernel.papers.missing_variables.procedure import (
+    NEAR_HINGE,
+    TEMPERATURES,
+    solve_cccp,
+    solve_lbfgs,
+    starting_point,
+)
+from gapkernel.papers.missing_variables.stochastic import COLDEST, solve_sgd
+from gapkernel.papers.missing_variables.transduction import solve_incomplete
+
+LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
+TRANSDUCTIVE = (0.0, 0.4, 1.0)
+
+
+def quiet(*_):
+    pass
+
+
+def random_problem(seed, loss, *, n=30, classes=3, size=4, most=5, penalty=0.5, t=0.0, partial=True, n_blocks=3):
+    """Rows with different numbers of completions, labels known, known in part, and unknown; weights; a balance."""
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, most + 1, n)
+    truth = random.integers(0, classes, n)
+    centres = 1.5 * random.standard_normal((classes, size))
+    features = np.repeat(centres[truth], counts, axis=0) + random.standard_normal((counts.sum(), size))
+    weights = random.random(counts.sum()) + 0.1
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    log_weight = np.concatenate([np.log(w / w.sum()) for w in np.split(weights, starts[1:-1])])
+    candidates = np.eye(classes, dtype=bool)[truth]
+    if partial:
+        candidates[: n // 3] |= random.random((n // 3, classes)) < 0.4
+        candidates[: n // 6] = True
+    ambiguous = candidates.sum(axis=1) > 1
+    labels = Labels(candidates, random.random(n) + 0.5 if partial else np.ones(n), t * ambiguous)
+    balance = Balance(2.0, features.mean(axis=0), random.standard_normal(classes)) if t > 0 else None
+    edges = np.linspace(0, n, n_blocks + 1).astype(int)
+    rows = [slice(a, b) for a, b in pairwise(edges)]
+    cells = [slice(starts[part.start], starts[part.stop]) for part in rows]
+    return IncompleteProblem(
+        blocks=[Block(features[c], log_weight[c], counts[r]) for c, r in zip(cells, rows, strict=True)],
+        labels=[labels[part] for part in rows],
+        loss=loss,
+        penalty=penalty,
+        shape=(classes, size),
+        balance=balance,
+    )
+
+
+def slope(function, theta, direction, h=1e-6):
+    return (function(theta + h * direction)[0] - function(theta - h * direction)[0]) / (2 * h)
+
+
+@pytest.mark.parametrize("t", TRANSDUCTIVE)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_are_finite_differences(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t)
+    random = np.random.default_rng(seed)
+    theta, present, direction = (random.standard_normal(problem.shape) for _ in range(3))
+    planes = problem.tangent(present)
+    for function in (problem.objective, lambda x: problem.majorant(x, planes)):
+        assert_allclose(np.vdot(function(theta)[1], direction), slope(function, theta, direction), rtol=2e-6)
+
+
+@pytest.mark.parametrize("t", TRANSDUCTIVE)
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+@given(seed=st.integers(0, 10**6))
+def test_the_majorant_is_convex_touches_and_lies_above(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t, n=12)
+    random = np.random.default_rng(seed)
+    present, a, b = (random.choice([0.1, 1.0, 3.0]) * random.standard_normal(problem.shape) for _ in range(3))
+    planes = problem.tangent(present)
+
+    def bound(theta):
+        return problem.majorant(theta, planes)[0]
+
+    assert_allclose(bound(present), problem.objective(present)[0], rtol=1e-12)
+    for theta in (a, b, present + 1e-3 * a):
+        assert bound(theta) >= problem.objective(theta)[0] * (1 - 1e-12)
+    assert bound(0.3 * a + 0.7 * b) <= 0.3 * bound(a) + 0.7 * bound(b) + 1e-9
+
+
+class Spied(IncompleteProblem):
+    """A problem that remembers each value of its objective."""
+
+    def __init__(self, problem):
+        super().__init__(**{f.name: getattr(problem, f.name) for f in fields(problem)})
+        object.__setattr__(self, "seen", [])
+
+    def objective(self, theta):
+        value, gradient = super().objective(theta)
+        self.seen.append(value)
+        return value, gradient
+
+
+class WrongTangent(Softmax):
+    """A sign error in the slope of the plane."""
+
+    def tangent(self, scores, counts, labels):
+        plane = super().tangent(scores, counts, labels)
+        return replace(plane, slope=-plane.slope)
+
+
+def test_a_step_that_climbs_is_an_error_and_no_convergence():
+    problem = random_problem(0, WrongTangent(), partial=False)
+    near = solve_cccp(problem.with_loss(Softmax()), np.zeros(problem.shape), tol=1e-6, max_iter=50, watch=quiet).theta
+    with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
+        solve_cccp(problem, near, tol=1e-6, max_iter=15, watch=quiet)
+
+
+@pytest.mark.parametrize(("last_fall", "converged"), [(1.0, False), (1e-9, True)])
+def test_a_failed_line_search_is_convergence_only_where_the_objective_has_settled(last_fall, converged, monkeypatch):
+    problem = random_problem(0, Softmax())
+
+    def fails(function, start, callback, **_):
+        value, gradient = function(start)
+        callback(OptimizeResult(fun=value - last_fall))
+        return OptimizeResult(x=start, fun=value - last_fall, jac=gradient, nit=1, status=2)
+
+    monkeypatch.setattr(procedure, "minimize", fails)
+    solution = solve_lbfgs(problem, np.ones(problem.shape), tol=1e-8, max_iter=50, watch=quiet)
+    assert solution.converged == converged
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_the_objective_of_the_procedure_never_rises(loss, t, seed):
+    problem = random_problem(seed, LOSSES[loss], t=t, n=15, size=3, penalty=0.2, n_blocks=1)
+    start = np.random.default_rng(seed).standard_normal(problem.shape)
+    spied = Spied(problem)
+    solution = solve_cccp(spied, start, tol=1e-6, max_iter=15, watch=quiet)
+    assert len(spied.seen) == solution.n_iter + 1
+    assert np.diff(spied.seen).max() <= 1e-9 * (1 + abs(spied.seen[0]))  # of the proposals, before any is turned down
+    assert_allclose(problem.objective(solution.theta)[0], solution.objective[-1], rtol=1e-12)
+    assert solution.objective[-1] < solution.objective[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_limit_of_the_procedure_is_stationary(seed):
+    problem = random_problem(seed, Softmax())
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=500, watch=quiet)
+    assert np.abs(problem.objective(solution.theta)[1]).max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
+    problem = random_problem(seed, Margin(), n=12, partial=False, n_blocks=1, penalty=1.0)
+    present = np.random.default_rng(seed).standard_normal(problem.shape)
+    planes = problem.tangent(present)
+    result = Bundle(problem).minimise(planes, present, gap=1e-7, max_iter=1000)
+    block, plane = problem.blocks[0], planes[0]
+    by_cones = minimum_by_cones(
+        block.features, block.log_weight, block.counts, plane.own, plane.offset, plane.slope.sum(axis=1), 1.0
+    )
+    assert_allclose(result.value, by_cones, rtol=1e-6)
+    assert result.lower_bound <= by_cones + 1e-6
+    assert_allclose(problem.majorant(result.theta, planes)[0], result.value, rtol=1e-12)
+
+
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 12), rank=st.integers(1, 12))
+def test_the_weights_of_the_planes_solve_their_program(seed, m, rank):
+    """From any feasible start, planes that are the same among them: no vertex lies above the plane of the slopes."""
+    random = np.random.default_rng(seed)
+    slopes = random.standard_normal((m, rank))
+    slopes[m // 2 :] = slopes[: m - m // 2]
+    gram, linear = slopes @ slopes.T, 3.0 * random.standard_normal(m)
+    start = random.dirichlet(np.ones(m + 1))[:m] * random.integers(0, 2, m)
+    alpha = plane_weights(gram, linear, start)
+    slope = linear - gram @ alpha
+    assert alpha.min() >= 0
+    assert alpha.sum() <= 1 + 1e-12
+    assert max(0.0, slope.max()) - slope @ alpha <= 1e-9 * max(1.0, np.abs(linear).max(), gram.diagonal().max())
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+def test_the_bundle_knows_how_far_it_is_from_the_minimum(t):
+    """Also with a balance, whose minimum a general minimiser of a nearly equal smooth bound confirms."""
+    problem = random_problem(3, Margin(), t=t)
+    present = np.random.default_rng(3).standard_normal(problem.shape)
+    planes, temperature = problem.tangent(present), 1e-4
+    result = Bundle(problem).minimise(planes, present, gap=1e-8, max_iter=1000)
+    smooth = problem.with_loss(Margin(temperature))
+    near = minimize(
+        lambda x: smooth.majorant(x.reshape(problem.shape), planes)[0], result.theta.ravel(), method="L-BFGS-B"
+    )
+    room = temperature * np.log(4) * sum(labels.weight.sum() for labels in problem.labels)
+    assert result.lower_bound <= near.fun <= result.value + room
+    assert result.value - result.lower_bound <= 1e-8
+
+
+@pytest.mark.parametrize(("t", "kept"), [(0.0, True), (0.5, False)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_planes_of_a_bound_are_below_the_next(t, kept, seed):
+    """Several possible labels, weights and blocks of rows among them; those of transductive rows are left behind."""
+    problem, random = random_problem(seed, Margin(), t=t, penalty=0.3), np.random.default_rng(seed)
+    bundle = Bundle(problem)
+    for _ in range(3):
+        tangents = problem.tangent(random.standard_normal(problem.shape))
+        alone = Bundle(problem).minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+        model = bundle._model_of(tangents)
+        for theta in random.standard_normal((20, *problem.shape)):
+            risk = problem.majorant(theta, tangents)[0] - problem.quadratic(theta)[0]
+            heights = np.tensordot(model.slopes, theta, axes=2) + model.heights
+            assert heights.max(initial=0.0) <= risk + 1e-9 * (1 + risk)
+        result = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+        assert abs(result.value - alone.value) <= 1e-6
+        assert result.lower_bound <= alone.value + 1e-9
+    assert (len(model.heights) > 0) == kept
+
+
+@pytest.mark.parametrize(("dtype", "room"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_plane_that_is_carried_on_has_the_new_tangents_in_it(seed, dtype, room):
+    """Exactly, also where labels tie (at theta = 0), for more planes than are pulled back at once."""
+    problem, random = random_problem(seed, Margin(), penalty=0.3), np.random.default_rng(seed)
+    blocks = [replace(block, features=block.features.astype(dtype)) for block in problem.blocks]
+    problem = replace(problem, blocks=blocks)
+    bundle, before = Bundle(problem), problem.tangent(np.zeros(problem.shape))
+    points = random.standard_normal((40, *problem.shape))
+    bundle.minimise(before, points[0], gap=np.inf, max_iter=1)
+    bound = _ConvexBound(problem, before)
+    for theta in points:
+        cut = bound.cut(bound.point(theta))
+        bundle._model.add(cut)
+        heights = []
+        for (block, labels), tangent in zip(problem, before, strict=True):
+            scores = block.scores(theta)
+            rivals = np.where(labels.candidates, -np.inf, Partitions.of(scores, block.counts).log).max(axis=1)
+            heights.append(labels.weight * (1.0 + rivals - tangent(scores) > 0))
+        assert_allclose(cut.held, np.concatenate(heights), atol=room)
+    bundle._model.alpha = np.full(len(bundle._model.alpha), 1e-3)
+    old, after, theta = bundle._model, problem.tangent(points[1]), points[2]
+    new = bundle._model_of(after)
+    apart = [
+        tangent(block.scores(theta)) - other(block.scores(theta))
+        for (block, _), tangent, other in zip(problem, before, after, strict=True)
+    ]
+    values = [np.tensordot(model.slopes, theta, axes=2) + model.heights for model in (old, new)]
+    assert_allclose(values[1], values[0] + old.held @ np.concatenate(apart), rtol=room, atol=10 * room)
+
+
+def test_a_problem_without_rows_is_its_penalty():
+    problem = replace(random_problem(0, Margin()), blocks=[], labels=[])
+    solution = solve_cccp(problem, np.ones(problem.shape), tol=1e-6, max_iter=20, watch=quiet)
+    assert solution.converged
+    assert 0 <= solution.objective[-1] <= 1e-6
+
+
+def test_a_bound_that_returns_needs_no_further_planes():
+    problem = random_problem(1, Margin(), penalty=0.3)
+    bundle, tangents = Bundle(problem), problem.tangent(np.ones(problem.shape))
+    first = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
+    again = bundle.minimise(tangents, first.theta, gap=1e-6, max_iter=1000)
+    assert again.n_iter == 1 < first.n_iter
+    assert_allclose(again.lower_bound, first.lower_bound, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_all_solvers_reach_the_same_value(loss, seed):
+    problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
+    limits, random = {"tol": 1e-7, "max_iter": 1000, "watch": quiet}, np.random.default_rng(0)
+    start, near = (starting_point(problem, solver, **limits) for solver in ("lbfgs", "cccp"))
+    procedure = solve_cccp(problem, near, **limits).objective[-1]
+    direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
+    stochastic = solve_sgd(problem, start, random=random, **limits).objective[-1]
+    if loss == "gp":
+        assert_allclose([procedure, stochastic], direct, rtol=1e-5)
+    else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
+        assert procedure <= direct * (1 + 1e-5) <= procedure + 20 * np.log(3) * TEMPERATURES[-1]
+        assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("solver", "temperature"), [("cccp", NEAR_HINGE), ("lbfgs", 1.0), ("sgd", 1.0)])
+def test_a_solver_of_the_hinge_begins_at_the_minimum_of_a_smooth_one(solver, temperature, seed, monkeypatch):
+    monkeypatch.setattr(procedure, "START_TOL", 0.0)
+    problem = random_problem(seed, Margin(), partial=False, penalty=0.3)
+    stand_in = problem.with_loss(Margin(temperature)).objective
+    start = starting_point(problem, solver, tol=1e-12, max_iter=5000, watch=quiet)
+    lowest = minimize(lambda theta: stand_in(theta.reshape(start.shape))[0], start.ravel(), method="BFGS").fun
+    assert stand_in(start)[0] <= lowest * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("max_iter", [1, 300])
+def test_the_procedure_goes_on_from_its_start(t, dtype, max_iter):
+    problem = random_problem(0, Margin(), t=t, penalty=0.3)
+    problem = replace(problem, blocks=[replace(b, features=b.features.astype(dtype)) for b in problem.blocks])
+    limits = {"tol": 1e-5, "max_iter": max_iter, "watch": quiet}
+    solution = solve_incomplete(problem, "cccp", random=np.random.default_rng(0), balance=1.0, **limits)
+    assert (np.diff(solution.objective) <= 0).all()
+    assert solution.converged == (max_iter > 1)
+    if t == 0:
+        start = starting_point(problem, "cccp", **limits)
+        assert solution.objective[0] == problem.objective(start)[0] < problem.objective(np.zeros(problem.shape))[0]
+
+
+def complete(problem):
+    """The same problem with the first completion of each row only."""
+    blocks = []
+    for block in problem.blocks:
+        first = np.concatenate([[0], np.cumsum(block.counts)[:-1]])
+        blocks.append(Block(block.features[first], np.zeros(len(first)), np.ones(len(first), np.int64)))
+    return IncompleteProblem(blocks, problem.labels, problem.loss, problem.penalty, problem.shape)
+
+
+def rows_and_labels(problem):
+    X = np.concatenate([block.features for block in problem.blocks])
+    return X, np.concatenate([labels.candidates.argmax(axis=1) for labels in problem.labels])
+
+
+def test_complete_rows_give_multinomial_logistic_regression():
+    problem = complete(random_problem(3, Softmax(), n=40, partial=False, penalty=0.25))
+    X, y = rows_and_labels(problem)
+    theirs = LogisticRegression(C=4.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(X, y)
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=100, watch=quiet)
+    assert_allclose(solution.theta, theirs.coef_, atol=1e-4)
+    assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed")  # it leaves the count of its iterations unset for this machine
+def test_complete_rows_give_the_machine_of_crammer_and_singer():
+    problem = complete(random_problem(4, Margin(), n=40, partial=False, penalty=0.5))
+    X, y = rows_and_labels(problem)
+    theirs = LinearSVC(
+        multi_class="crammer_singer", C=2.0, fit_intercept=False, tol=1e-8, max_iter=100_000, random_state=0
+    ).fit(X, y)
+    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-9, max_iter=50, watch=quiet)
+    assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_a_row_that_may_be_anything_changes_nothing(loss):
+    problem = random_problem(5, LOSSES[loss])
+    theta = np.random.default_rng(5).standard_normal(problem.shape)
+    without = [
+        Labels(p.candidates, np.where(p.candidates.all(axis=1), 0.0, p.weight), p.transductive) for p in problem.labels
+    ]
+    other = IncompleteProblem(problem.blocks, without, problem.loss, problem.penalty, problem.shape)
+    assert any(p.candidates.all(axis=1).any() for p in problem.labels)
+    for mine, theirs in zip(problem.objective(theta), other.objective(theta), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_the_loss_is_that_of_its_definition(loss):
+    """Row by row, from the formulas."""
+    problem = random_problem(6, LOSSES[loss], t=0.3, n_blocks=1)
+    theta = np.random.default_rng(6).standard_normal(problem.shape)
+    block, labels = problem.blocks[0], problem.labels[0]
+    expected, starts = 0.0, np.concatenate([[0], np.cumsum(block.counts)])
+    for i in range(len(labels)):
+        cells = slice(starts[i], starts[i + 1])
+        G = logsumexp(block.features[cells] @ theta.T + block.log_weight[cells, None], axis=0)
+        A, t = labels.candidates[i], labels.transductive[i]
+        if loss == "gp":
+            p = np.exp(G - logsumexp(G))
+            term = -(1 - t) * np.log(p[A].sum()) - 0.5 * t * np.log(np.sum(p[A] ** 2))
+        else:
+            best = np.flatnonzero(A)[G[A].argmax()]
+            outside, others = np.append(G[~A], -np.inf).max(), np.delete(G, best).max()
+            term = (1 - t) * max(0, 1 + outside - G[best]) + t * max(0, 1 + others - G[best])
+        expected += labels.weight[i] * term
+    balance, penalty = problem.balance(theta)[0], 0.5 * problem.penalty * np.sum(theta**2)
+    assert_allclose(problem.objective(theta)[0], expected + balance + penalty, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_blocks_do_not_matter(loss):
+    theta = np.random.default_rng(7).standard_normal((3, 4))
+    whole, parts = (random_problem(7, LOSSES[loss], n_blocks=b) for b in (1, 7))
+    for mine, theirs in zip(whole.objective(theta), parts.objective(theta), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_huge_scores_do_not_overflow():
+    problem = random_problem(8, Softmax())
+    value, gradient = problem.objective(1e5 * np.ones(problem.shape) * np.arange(3)[:, None])
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
