@@ -1,4 +1,4 @@
-"""The package as a whole: its names, its imports, and the flags its compiled functions may use."""
+"""The package as a whole: its names and its imports."""
 
 import ast
 import graphlib
@@ -21,8 +21,6 @@ MODULES = {
 PUBLIC = [(module, name) for module in (gk, gk.kernels, gk.density) for name in module.__all__]
 LATE = {"gapkernel.tables.dask_parts", "gapkernel.tables.files"}
 """Modules that need dask or pandas, which are optional, and are imported where they are used."""
-
-ALLOWED_FLAGS = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
 @pytest.mark.parametrize(("module", "name"), PUBLIC, ids=lambda v: getattr(v, "__name__", v))
@@ -105,40 +103,6 @@ def test_a_density_never_sees_a_label():
         if module.startswith("gapkernel.density"):
             names = {name for _, name in modules_imported(ast.parse(path.read_text()))}
             assert not names & {"read_labelled", "read_classes"}, f"{module} reads labels"
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
-def test_compiled_functions_keep_nan_alive(path):
-    tree = ast.parse(path.read_text())
-    named_sets = {
-        target.id: ast.literal_eval(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Set)
-        if all(isinstance(element, ast.Constant) for element in node.value.elts)
-        for target in node.targets
-    }
-    named_sets |= dict.fromkeys(_imported_flag_sets(tree), ALLOWED_FLAGS)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "fastmath":
-            value = named_sets[node.value.id] if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)
-            assert isinstance(value, set), f"line {node.value.lineno}: fastmath={value} makes isnan false"
-            assert value <= ALLOWED_FLAGS, f"line {node.value.lineno}: flags {value - ALLOWED_FLAGS} are not allowed"
-
-
-def _imported_flag_sets(tree):
-    """Names of flag sets that come from a sibling module, which is checked where it defines them."""
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    return {name for name in imported if name.isupper()}
-
-
-def test_compiled_functions_are_cached_on_disk():
-    compiled = cached = 0
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "njit":
-                compiled += 1
-                cached += any(k.arg == "cache" and ast.literal_eval(k.value) for k in node.keywords)
-    assert compiled == cached > 0
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)

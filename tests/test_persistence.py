@@ -19,7 +19,7 @@ from strategies import without_address
 
 import gapkernel as gk
 from gapkernel.papers.expected_kernel import RobustSVC
-from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.missing_variables import CCCPClassifier
 from gapkernel.persistence import DamagedFileError, UntrustedFileError, archive, load, save
 from gapkernel.persistence.archive import DEEPEST, sealed
@@ -38,7 +38,7 @@ SOURCES[:, :2] = np.random.default_rng(5).standard_normal((len(X), 2))
 SOURCES[::2, 0], SOURCES[1::2, 1] = np.nan, np.nan
 MODELS = [
     *((gk.SVC(kernel=name, indicator=True), FRAME, CLASSES) for name in ("genrbf", "rbf", "linear", "ehk")),
-    (gk.SVC(kernel="karma"), X, CLASSES),
+    (gk.SVC(kernel=Karma()), X, CLASSES),
     (gk.SVC(kernel=gk.kernels.GenRBF(0.2) + 2.0 * gk.kernels.ExpectedLinear().on([0, 1])), X, CLASSES),
     (gk.SVR(), FRAME, NUMBERS),
     (gk.OneClassSVM(), FRAME, None),

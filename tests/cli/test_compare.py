@@ -15,8 +15,7 @@ from cli.comparisons import NASTY, frame, problem, rows_of
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from gapkernel.cli import main
-from gapkernel.cli import problem as problems
+from gapkernel.cli import main, problem as problems
 from gapkernel.cli.compare import FULL, compare, compare_study, expected_seconds, methods_for
 from gapkernel.cli.comparison.colours import DARK, DARK_PALETTE, LIGHT, colour_of
 from gapkernel.cli.comparison.page import page

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.likelihood import log_likelihood, maximum_likelihood, plain_em
 from scipy.stats import multivariate_normal

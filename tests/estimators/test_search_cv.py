@@ -201,7 +201,7 @@ def test_widths_for_a_kernel_object_without_one_are_refused(kernel):
 
 def test_kernels_without_a_width_have_only_the_penalty():
     X, y, _ = curved_problem()
-    for kernel in ("linear", "karma", "ehk"):
+    for kernel in ("linear", "ehk"):
         assert set(gk.SVCCV(Cs=[0.1, 1.0], kernel=kernel).fit(X, y).best_params_) == {"C"}
 
 

@@ -25,7 +25,7 @@ from gapkernel.imputation.empty_columns import WithoutEmptyColumns
 from gapkernel.imputation.one_hot import OneHotWithGaps
 from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingness, MonteCarlo
 from gapkernel.papers.expected_kernel import RobustSVC
-from gapkernel.papers.genrbf import GeometricMarginSVC
+from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, CompletionKernel
 from gapkernel.papers.missing_variables import CCCPClassifier
 
@@ -69,7 +69,7 @@ KINDS = [kind for kind in (getattr(gk, name) for name in gk.__all__) if hasattr(
 MODELS = [
     *((kind(**SMALL.get(kind, {})), X) for kind in KINDS),
     *((gk.SVC(kernel=kernel, indicator=True), FRAME) for kernel in ("genrbf", "rbf", "ehk")),
-    (gk.KernelRidge(kernel="karma"), X),
+    (gk.KernelRidge(kernel=Karma()), X),
     (gk.SVR(kernel="rbf", density=GaussianMixture(2, random_state=0)), X),
     (gk.KernelRidge(density=FactorAnalysis(1)), X),
     (gk.KernelRidge(kernel=GenRBF(0.2, metric=np.eye(3) + 0.1)), X),

@@ -4,8 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, false_discovery_control
 from sklearn.base import BaseEstimator

@@ -4,8 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

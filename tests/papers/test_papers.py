@@ -17,10 +17,8 @@ import gapkernel as gk
 from gapkernel.papers import PAPERS, reproduce
 from gapkernel.papers.expected_kernel import experiment as expected_kernel
 from gapkernel.papers.genrbf import experiment as genrbf
-from gapkernel.papers.kernel_extension import experiment as ehk
-from gapkernel.papers.kernel_extension import table2
-from gapkernel.papers.microbiology import CompletionKernel
-from gapkernel.papers.microbiology import experiment as microbiology
+from gapkernel.papers.kernel_extension import experiment as ehk, table2
+from gapkernel.papers.microbiology import CompletionKernel, experiment as microbiology
 from gapkernel.papers.microbiology.experiment import FoldOfTable1, overlap
 from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.papers.study.reproduction import Context

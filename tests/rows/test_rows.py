@@ -5,8 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 from reference import oracle
 from strategies import gappy_tables, law_batches, random_covariance, random_laws

@@ -8,7 +8,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, r2_score
 
 import gapkernel as gk
-from gapkernel.studies import METHODS, PAPER_GRID, QUICK_GRID, Grid, choose, folds, nested
+from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.studies import PAPER_GRID, QUICK_GRID, Grid, choose, folds, nested
 
 SMALL = Grid(C=(0.5, 8.0), gamma=(0.05, 0.3), alpha=(0.5,), degree=(2,))
 pytestmark = [

@@ -5,8 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gapkernel.tables.files import Reading, findings, read_frame
 from gapkernel.tables.files.spelled_numbers import plain_numbers

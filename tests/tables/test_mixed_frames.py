@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -5,8 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.base import BaseEstimator
 
 from gapkernel.tables import numbers_of, read_classes, read_table, read_target, read_weight

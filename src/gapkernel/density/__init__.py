@@ -1,6 +1,6 @@
 """Densities: where the law of a gap comes from."""
 
-from gapkernel.density.atomic_density import AtomicDensity, base_measure, row_blocks
+from gapkernel.density.atomic_density import AtomicDensity, base_measure, row_blocks as row_blocks
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density
 from gapkernel.density.best_density import BestDensity
@@ -27,6 +27,5 @@ __all__ = [
     "default_density",
     "density_for",
     "make_density",
-    "row_blocks",
     "sheather_jones",
 ]

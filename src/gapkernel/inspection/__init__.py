@@ -2,7 +2,7 @@
 
 from gapkernel.inspection.coverage import Coverage, coverage
 from gapkernel.inspection.gap_drift import Change, Changes, GapDrift, gap_drift
-from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi, holm
+from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi, holm as holm
 from gapkernel.inspection.shapley import ShapleyValues, shapley
 from gapkernel.inspection.tipping_points import TippingPoints, tipping_points
 from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
@@ -19,7 +19,6 @@ __all__ = [
     "coverage",
     "friedman_nemenyi",
     "gap_drift",
-    "holm",
     "shapley",
     "tipping_points",
     "value_of_information",

@@ -3,7 +3,7 @@
 from gapkernel.plots.bands import PredictionBandDisplay
 from gapkernel.plots.chains import ChainDisplay
 from gapkernel.plots.coverage import CoverageDisplay
-from gapkernel.plots.drawing import PALETTE, pyplot
+from gapkernel.plots.drawing import PALETTE as PALETTE, pyplot as pyplot
 from gapkernel.plots.information import ValueOfInformationDisplay
 from gapkernel.plots.patterns import PatternDisplay
 from gapkernel.plots.ranks import CriticalDifferenceDisplay
@@ -11,7 +11,6 @@ from gapkernel.plots.shapley import BeeswarmDisplay, WaterfallDisplay
 from gapkernel.plots.tilt import TiltDisplay
 
 __all__ = [
-    "PALETTE",
     "BeeswarmDisplay",
     "ChainDisplay",
     "CoverageDisplay",
@@ -21,5 +20,4 @@ __all__ = [
     "TiltDisplay",
     "ValueOfInformationDisplay",
     "WaterfallDisplay",
-    "pyplot",
 ]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.inspection import Coverage
-from gapkernel.inspection import coverage as measured
+from gapkernel.inspection import Coverage, coverage as measured
 from gapkernel.plots.drawing import Display
 
 

@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.svm import SVC as CompleteSVC
-from sklearn.svm import SVR as CompleteSVR
+from sklearn.svm import SVC as CompleteSVC, SVR as CompleteSVR
 from sklearn.utils import _safe_indexing
 
 from gapkernel.density import Density, Gaussian, JointGaussian

@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose
 from strategies import gappy_tables, law_batches, random_covariance, random_laws
 

@@ -108,13 +108,6 @@ def test_a_machine_with_it_predicts_rows_with_gaps(form):
     assert SVC(kernel=Karma(form=form)).fit(X[:80], y[:80]).score(X[80:], y[80:]) > 0.7
 
 
-def test_its_name_is_known_and_passes_gamma_on():
-    X, y = gappy(7), np.arange(25) % 2
-    machine = SVC(kernel="karma", gamma=0.7).fit(X, y)
-    assert isinstance(machine.kernel_, Karma)
-    assert machine.kernel_.gamma == 0.7
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

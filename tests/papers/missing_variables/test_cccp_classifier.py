@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from gapkernel.estimators.cccp import features
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp, softmax
 from sklearn.datasets import load_digits, load_wine, make_moons
@@ -18,7 +17,7 @@ from strategies import punch
 
 import gapkernel as gk
 from gapkernel.compute.linalg.basis import pivoted_cholesky
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import CCCPClassifier, completion_features
 from gapkernel.tables import read_table
 
 UNOBSERVED = (
@@ -104,7 +103,7 @@ def test_a_prediction_does_not_depend_on_the_other_rows():
 def test_blocks_and_the_memory_budget_do_not_change_the_solution(monkeypatch):
     X, y = wine()
     whole = classifier().fit(X, y)
-    monkeypatch.setattr(features, "BLOCK_BYTES", 40_000)
+    monkeypatch.setattr(completion_features, "BLOCK_BYTES", 40_000)
     parts = classifier().fit(X, y)
     with gk.config_context(memory_budget=40_000):
         streamed = classifier().fit(X, y)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from gapkernel.estimators.cccp import features
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -10,7 +9,7 @@ import gapkernel as gk
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.density import base_measure
 from gapkernel.inspection import value_of_information
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import CCCPClassifier, completion_features
 from gapkernel.tables import Schema, Table
 
 
@@ -91,7 +90,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
     X = np.random.default_rng(0).standard_normal((30, 50))
     X[:, 0] = np.nan
     completions = base_measure("uniform", n_atoms=4, method="random", random_state=0).fit(X)
-    monkeypatch.setattr(features, "BLOCK_BYTES", 8000)
+    monkeypatch.setattr(completion_features, "BLOCK_BYTES", 8000)
     sizes = []
 
     class Features:
@@ -102,7 +101,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
             return np.ones((len(rows), 3))
 
     with gk.config_context(memory_budget=budget):
-        blocks = features.FeatureBlocks(table_of(X), completions, Features(), keep=False)
+        blocks = completion_features.FeatureBlocks(table_of(X), completions, Features(), keep=False)
         assert sum(len(block.counts) for block in blocks) == 30
     assert max(sizes) <= max(min(8000, budget), 4 * 50 * 8)
 

@@ -5,9 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from gapkernel.solvers.cccp import procedure
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 from reference.margin_cone import minimum_by_cones
 from scipy.optimize import OptimizeResult, minimize
@@ -15,6 +13,7 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from gapkernel.papers.missing_variables import procedure
 from gapkernel.papers.missing_variables.bundle import Bundle, _ConvexBound, plane_weights
 from gapkernel.papers.missing_variables.log_partition import Partitions
 from gapkernel.papers.missing_variables.losses import Labels, Margin, Softmax

@@ -120,7 +120,7 @@ class ConeSolver(Solver):
         joined = {name: [output[name] for output in outputs] for name in outputs[0]}
         return ConeSolution(
             kept=np.arange(len(y)),
-            weights=np.columnstacked(joined["coefficients"]),
+            weights=np.column_stack(joined["coefficients"]),
             intercept=np.array(joined["intercept"]),
             n_iter=np.array(joined["n_iter"]),
             norm=np.array(joined["norm"]),
