@@ -39,10 +39,14 @@ docs: .venv/docs
 	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html . site
 	$(BIN)/python docs/check_links.py site
 
-# the archives for the index, and the wheel tried in an empty environment
+# the archives for the index, the same to the bit when built twice, and the wheel tried in an empty environment
+package: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
 package: .venv/package
-	rm -rf dist .venv-wheel
+	rm -rf dist dist-again .venv-wheel
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir dist-again
+	diff -r dist dist-again
+	rm -rf dist-again
 	$(BIN)/python -m twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
