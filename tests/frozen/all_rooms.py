@@ -1,0 +1,5 @@
+"""All rooms of frozen answers."""
+
+from frozen import densities, kernels, machines
+
+ROOMS = tuple(module.ROOM for module in (kernels, densities, machines))

@@ -1,0 +1,67 @@
+"""Where everything that is frozen is found: one line for a thing that moves.
+
+``from frozen.names import SVC`` looks the name up here. What is built from parameters that may move with it is built
+by a function at the end.
+"""
+
+from importlib import import_module
+
+import numpy as np
+
+HOMES = {
+    "gapkernel": """ChainedEquations FourierClassifier FourierFeatures FourierRegressor GapClassifier GapRegressor
+        GaussianProcessClassifier GaussianProcessRegressor Gram KernelRidge KernelRidgeCV MultipleImputationClassifier
+        MultipleImputationRegressor Nystroem OneClassSVM SVC SVCCV SVR SVRCV TableModel ampute batches
+        CCCPClassifier GeometricMarginSVC RobustSVC""",
+    "gapkernel.estimators": "CategoricalNaiveBayes",
+    "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
+        OnColumns Product Scaled Sum make_kernel CompletionKernel Karma UnscaledExpectedRBF""",
+    "gapkernel.kernels.missingness": "Masked",
+    "gapkernel.kernels.columns.kernels": "Dichotomous Gower Laplacian RBF",
+    "gapkernel.density": """AtomicDensity BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
+        Neighbours NormalInverseWishart base_measure density_for make_density sheather_jones""",
+    "gapkernel.rows": "GaussianRows MaskedRows",
+    "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
+        usable_cases""",
+    "gapkernel.missingness": "flux pairs patterns summary",
+    "gapkernel.inspection": "coverage friedman_nemenyi gap_drift shapley tipping_points value_of_information",
+    "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
+    "gapkernel.experiments": "METHODS Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
+    "gapkernel.experiments.statistics": "sign_flip_pvalue",
+}
+HOME = {name: home for home, names in HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str):
+    if name not in HOME:
+        raise AttributeError(name)
+    return getattr(import_module(HOME[name]), name)
+
+
+def with_mask(rows, X):
+    """Laws that remember what was missing in the table."""
+    from frozen.names import MaskedRows
+
+    return MaskedRows(rows, np.isnan(X))
+
+
+def masked(kernel, indicator):
+    """A kernel on laws with one on their gaps, as an estimator makes it from ``indicator``."""
+    from frozen.names import Masked
+
+    return Masked(kernel, indicator)
+
+
+def variance(kernel, left, right):
+    """The variance of the kernel between independent rows."""
+    return kernel.variance(left, right)
+
+
+def gram_variance(kernel, rows):
+    """The variance of the kernel within a batch."""
+    return kernel.gram_variance(rows)
+
+
+def column_covariances(kernel, rows):
+    """For each row, the covariance matrix of its column of the kernel matrix."""
+    return [covariance.matrix() for covariance in kernel.column_covariances(rows)]
