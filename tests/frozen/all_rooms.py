@@ -1,5 +1,5 @@
 """All rooms of frozen answers."""
 
-from frozen import densities, kernels, machines
+from frozen import densities, features, kernels, machines, processes, systems
 
-ROOMS = tuple(module.ROOM for module in (kernels, densities, machines))
+ROOMS = tuple(module.ROOM for module in (kernels, densities, machines, processes, features, systems))

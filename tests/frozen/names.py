@@ -7,6 +7,7 @@ by a function at the end.
 from importlib import import_module
 
 import numpy as np
+from sklearn.base import is_regressor
 
 HOMES = {
     "gapkernel": """ChainedEquations FourierClassifier FourierFeatures FourierRegressor GapClassifier GapRegressor
@@ -65,3 +66,23 @@ def gram_variance(kernel, rows):
 def column_covariances(kernel, rows):
     """For each row, the covariance matrix of its column of the kernel matrix."""
     return [covariance.matrix() for covariance in kernel.column_covariances(rows)]
+
+
+def cccp(**options):
+    """The classifier with missing variables; options are those of a fit as it is described below.
+
+    ``loss``, ``C``, ``gamma``, ``kernel``, ``n_basis``, ``basis``, ``completions`` (a word), ``n_completions``,
+    ``sampling``, ``solver`` (a word), ``max_iter``, ``tol``, ``transductive``, ``single_precision``, ``indicator``,
+    ``class_weight``, ``fit_intercept``, ``sigma``, ``balance``, ``unlabelled_weight``.
+    """
+    from frozen.names import CCCPClassifier
+
+    return CCCPClassifier(**{"gamma": 0.2, "n_basis": 12, "n_completions": 4, "random_state": 0} | options)
+
+
+def mean_kernel_pool(estimator, imputer):
+    """A machine fitted to the mean of the kernel matrices of several completed tables."""
+    from frozen.names import MultipleImputationClassifier, MultipleImputationRegressor
+
+    kind = MultipleImputationRegressor if is_regressor(estimator) else MultipleImputationClassifier
+    return kind(estimator, imputer, pooling="kernel")
