@@ -1,4 +1,4 @@
-"""The systems that only one of the papers has: cones, missing variables, geometric margins, naive Bayes, mean kernels."""
+"""The systems that only one of the papers has: cones, missing variables, geometric margins, naive Bayes."""
 
 from functools import partial
 

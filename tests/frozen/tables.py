@@ -41,6 +41,15 @@ def frame(seed: int = 1, n: int = N) -> pd.DataFrame:
     return table.assign(grade=pd.Categorical(grade, ["low", "mid", "high"], ordered=True))
 
 
+def sources(seed: int = 1, n: int = N) -> np.ndarray:
+    """Rows of two sources: the second lacks a column, and its numbers are shifted."""
+    X = np.where(np.isnan(numbers(seed, n, rate=0.05)), 0.5, numbers(seed, n, rate=0.05))
+    X[::2] += 2.0
+    X[::2, 3] = np.nan
+    X[7, 1] = np.nan
+    return X
+
+
 def value(X) -> np.ndarray:
     """A number to predict, from what is known of a row and some noise."""
     table = np.asarray(X.iloc[:, :2] if hasattr(X, "iloc") else X, dtype=float)
@@ -60,6 +69,7 @@ TABLES = {
     "numbers": (numbers(), numbers(2, N_NEW)),
     "complete": (complete(), numbers(2, N_NEW)),
     "frame": (frame(), frame(2, N_NEW)),
+    "sources": (sources(), sources(2, N_NEW)),
 }
 WEIGHT = np.round(np.random.default_rng(3).uniform(0.2, 3.0, N), 2)
 WEIGHT[5] = 0.0
