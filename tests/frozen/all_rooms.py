@@ -1,5 +1,6 @@
 """All rooms of frozen answers."""
 
-from frozen import densities, features, kernels, machines, processes, systems
+from frozen import combined, densities, features, imputation, inspection, kernels, machines, processes, studies, systems
 
-ROOMS = tuple(module.ROOM for module in (kernels, densities, machines, processes, features, systems))
+MODULES = (kernels, densities, machines, processes, features, systems, combined, imputation, inspection, studies)
+ROOMS = tuple(module.ROOM for module in MODULES)

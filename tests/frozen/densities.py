@@ -66,7 +66,7 @@ def answers(density, X, new, weight=None) -> dict:
     """Laws of new rows, moments, log densities and draws."""
     density = clone(density).fit(X, sample_weight=weight)
     rows, moments = density.condition(new), density.moments()
-    some = [3, 6, 7]  # the first lacks every value
+    some = [3, 4, 5]  # the first lacks every value
     found = {
         "uncertain": rows.uncertain,
         "moments, mean": moments.mean,
@@ -78,9 +78,9 @@ def answers(density, X, new, weight=None) -> dict:
     if categories:
         found["vectors"] = density.vectors(density.sample(new, random_state=1)[0, some])
     if not (categories and len(density.columns_) == len(density.schema_.levels)):  # codes have no mean
-        found["means"] = rows.means[2:]
+        found["means"] = rows.means[1:]
         found["total_variance"] = rows.total_variance
-        found["covariance"] = rows.covariance_of(6)[np.triu_indices(rows.n_features)]
+        found["covariance"] = rows.covariance_of(5)[np.triu_indices(rows.n_features)]
     if density.has_log_density:
         found["score_samples"] = density.score_samples(new)
     return found

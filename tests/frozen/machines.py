@@ -98,11 +98,11 @@ add("SVC, ties", SVC(break_ties=True, **TIGHT), ("predict",), target="three")
 add("SVC, weights", SVC(**TIGHT), CLASSES, target="three", weight=WEIGHT)
 add("SVC, balanced", SVC(class_weight="balanced", **TIGHT), CLASSES, weight=WEIGHT)
 add("SVC, class weights", SVC(class_weight={"ant": 3.0, "bee": 0.5}, **TIGHT), CLASSES)
-add("SVC, coefficients", SVC(kernel="linear", **TIGHT), (), ("coef_", "intercept_", "support_vectors_"))
+add("SVC, coefficients", SVC(kernel="linear", **TIGHT), (), ("coef_", "intercept_", "support_"))
 tube = SVR(kernel="linear", epsilon=0.3, **TIGHT)
 add("SVR, weights", tube, ("predict",), ("coef_",), target="number", weight=WEIGHT)
 add("OneClassSVM, weights", OneClassSVM(nu=0.2, **TIGHT), ("score_samples", *CLASSES), ("offset_",), weight=WEIGHT)
-add("KernelRidge, weights", KernelRidge(), ("predict",), ("dual_coef_",), target="number", weight=WEIGHT)
+add("KernelRidge, weights", KernelRidge(), ("predict",), target="number", weight=WEIGHT)
 add("KernelRidge, alphas", KernelRidge(alpha=np.linspace(0.1, 2.0, 40)), ("predict",), target="number")
 for conformal in (True, "count", "mask"):
     for machine in (SVR(**TIGHT), KernelRidge(alpha=0.3)):

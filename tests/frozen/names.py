@@ -86,3 +86,36 @@ def mean_kernel_pool(estimator, imputer):
 
     kind = MultipleImputationRegressor if is_regressor(estimator) else MultipleImputationClassifier
     return kind(estimator, imputer, pooling="kernel")
+
+
+PAPERS = {
+    "expected kernel": "gapkernel.experiments.papers.expected_kernel",
+    "kernel extension": "gapkernel.experiments.papers.ehk_protocol",
+    "missing variables": "gapkernel.experiments.papers.cccp",
+    "microbiology": "gapkernel.experiments.papers.microbiology",
+    "genrbf": "gapkernel.experiments.protocol",
+}
+
+
+def paper(name: str):
+    """The module in which a paper's tasks are done; each reads its tables by a ``load`` (or ``data``) of its own."""
+    return import_module(PAPERS[name])
+
+
+def scores(name: str, X, y, cv, grid, task: str):
+    """The settings that a method of the studies tries, and what each scores on each split."""
+    method = import_module(HOME["METHODS"]).METHODS[name]
+    settings = method.settings(grid, task)
+    return settings, method.scores(X, y, cv, settings, task)
+
+
+def choice(name: str, X, y, cv, grid, task: str):
+    """The settings that a method chooses, and their score."""
+    methods = import_module(HOME["METHODS"])
+    return methods.choose(methods.METHODS[name], X, y, cv, grid, task)
+
+
+def nested_result(name: str, X, y, train, test, grid):
+    """What nested cross-validation says of a method on a split."""
+    methods = import_module(HOME["METHODS"])
+    return methods.nested(methods.METHODS[name], X, y, train, test, grid, n_inner_folds=2, random_state=0)

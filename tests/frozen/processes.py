@@ -83,7 +83,7 @@ REGRESSORS = {
         GaussianProcessRegressor(optimizer=None, length_scale=[1.0, 2.0, 0.7, 3.0], noise_level=0.2, normalize_y=True),
         {"covariance": True},
     ),
-    "given, frame": (GaussianProcessRegressor(**GIVEN), {"table": "frame", "covariance": True}),
+    "given, frame": (GaussianProcessRegressor(**GIVEN), {"table": "frame"}),
     "given, indicator": (GaussianProcessRegressor(**GIVEN, indicator=Missingness(0.3)), {}),
     "given, gamma": (GaussianProcessRegressor(optimizer=None, gamma=0.2, alpha=0.1), {}),
     "given, factors": (GaussianProcessRegressor(**GIVEN, density=FactorAnalysis(1)), {}),

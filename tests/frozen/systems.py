@@ -69,7 +69,7 @@ MARGINS = {
 }
 for name, options in MARGINS.items():
     model = GeometricMarginSVC(**{"tol": 1e-13} | options)
-    ROOM.add(f"margin, {name}", partial(answers, model, ("decision_function", "predict"), ("scales_", "n_iter_")))
+    ROOM.add(f"margin, {name}", partial(answers, model, ("decision_function", "predict"), ("n_iter_",)))
 margin = GeometricMarginSVC(tol=1e-13)
 few_rounds = GeometricMarginSVC(tol=1e-13, max_iter=2, C=0.3)
 ROOM.add("margin, three classes", partial(answers, few_rounds, ("decision_function",), target="three"))
@@ -109,9 +109,11 @@ VARIABLES = {  # at the default tolerances, at which the last bits of a table do
     "polynomial": {"C": 2.0, "kernel": "poly", "kernel_params": {"degree": 2}, "fit_intercept": False},
     "indicator": {"C": 2.0, "indicator": True, "class_weight": "balanced"},
 }
-PROBABLE = ("predict_proba", "decision_function", "predict")
+PROBABLE = ("predict_proba", "predict")
 for name, options in VARIABLES.items():
     ROOM.add(f"variables, {name}", partial(answers, cccp(**options), PROBABLE, ("C_", "n_basis_")))
+scored = partial(answers, cccp(C=2.0), ("decision_function",), ("theta_",))
+ROOM.add("variables, scores", scored)
 ROOM.add("variables, three classes", partial(answers, cccp(C=2.0), ("predict_proba",), target="three"))
 ROOM.add("variables, frame", partial(answers, cccp(C=2.0), ("predict_proba",), table="frame"))
 ROOM.add("variables, weights", partial(answers, cccp(C=2.0), ("predict_proba",), target="three", weight=WEIGHT))
@@ -143,7 +145,7 @@ def missing_labels():
             model = cccp(**options, unlabelled_weight=0.5).fit(X, y)
             found |= {
                 f"{loss}, {transductive}, transduction": model.transduction_,
-                f"{loss}, {transductive}, label distributions": model.label_distributions_[::3],
+                f"{loss}, {transductive}, label distributions": model.label_distributions_[::6],
                 f"{loss}, {transductive}, predict_proba": model.predict_proba(new),
             }
     return found

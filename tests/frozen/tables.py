@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-N, N_NEW = 40, 8
+N, N_NEW = 40, 6
 
 
 def numbers(seed: int = 1, n: int = N, d: int = 4, rate: float = 0.25) -> np.ndarray:
@@ -46,7 +46,7 @@ def sources(seed: int = 1, n: int = N) -> np.ndarray:
     X = np.where(np.isnan(numbers(seed, n, rate=0.05)), 0.5, numbers(seed, n, rate=0.05))
     X[::2] += 2.0
     X[::2, 3] = np.nan
-    X[7, 1] = np.nan
+    X[5, 1] = np.nan
     return X
 
 
