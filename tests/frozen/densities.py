@@ -66,16 +66,17 @@ def answers(density, X, new, weight=None) -> dict:
     """Laws of new rows, moments, log densities and draws."""
     density = clone(density).fit(X, sample_weight=weight)
     rows, moments = density.condition(new), density.moments()
-    some = [3, 4, 5]  # the first lacks every value
+    some = [3, 5]  # the first lacks every value
     found = {
         "uncertain": rows.uncertain,
         "moments, mean": moments.mean,
         "moments, variances": moments.variances,
-        "moments, covariance": moments.covariance[np.triu_indices(len(moments.mean))],
         "sample": density.sample(new, n_draws=1, random_state=0)[0, some],
     }
     categories = density.schema_.categorical.any()
-    if categories:
+    if not categories:
+        found["moments, covariance"] = moments.covariance[np.triu_indices(len(moments.mean))]
+    else:
         found["vectors"] = density.vectors(density.sample(new, random_state=1)[0, some])
     if not (categories and len(density.columns_) == len(density.schema_.levels)):  # codes have no mean
         found["means"] = rows.means[1:]

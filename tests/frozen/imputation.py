@@ -53,7 +53,7 @@ def imputed(imputer, table="numbers") -> dict:
     completed = imputer.fit_transform_all(X, y)
     gaps = np.isnan(X[1:7]) if table != "frame" else X.iloc[1:7].isna().to_numpy()
     filled = [np.asarray(one)[1:7][gaps] for one in completed]
-    there = [np.asarray(one)[1:5] for one in imputer.transform_all(new)]
+    there = [np.asarray(one)[2:5] for one in imputer.transform_all(new)]
     return {
         "training rows": cells(filled),
         "new rows": cells(there),

@@ -41,7 +41,7 @@ CONES = {
     "kappa": {"kappa": 0.6},
     "kappa, gaussian": {"kappa": 0.7, "translation": "gaussian"},
     "linear": LINEAR,
-    "linear, identity": {**LINEAR, "covariance": "identity"},
+    "linear, identity": {"kernel": "linear", "covariance": "identity"},
     "linear, full": {**LINEAR, "covariance": "full"},
     "linear, kernel form": {**LINEAR, "form": "kernel", "tol": 1e-8},
     "ehk": {"kernel": "ehk", "covariance": "identity", "gamma": "scale", "tau": 0.3, "tol": 1e-7},
