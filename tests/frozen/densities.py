@@ -79,7 +79,7 @@ def answers(density, X, new, weight=None) -> dict:
     else:
         found["vectors"] = density.vectors(density.sample(new, random_state=1)[0, some])
     if not (categories and len(density.columns_) == len(density.schema_.levels)):  # codes have no mean
-        found["means"] = rows.means[1:]
+        found["means"] = rows.means[3:]
         found["total_variance"] = rows.total_variance
         found["covariance"] = rows.covariance_of(5)[np.triu_indices(rows.n_features)]
     if density.has_log_density:

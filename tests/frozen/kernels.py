@@ -4,6 +4,7 @@ from functools import cache, partial
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.gaussian_process.kernels import Matern
 
 from frozen import names
@@ -19,6 +20,7 @@ from frozen.names import (
     GenRBF,
     HeterogeneousKernel,
     Karma,
+    Laplacian,
     Marginals,
     Missingness,
     MonteCarlo,
@@ -64,12 +66,17 @@ def laws(kind: str):
     if kind in ("marginal numbers", "mixed", "categories"):
         X = categories({"marginal numbers": [], "mixed": [1, 3], "categories": [0, 1, 2, 3]}[kind])
         density, X = Marginals().fit(X), X.iloc[:6]
+    if kind in OTHER_MARGINALS:
+        known = {"laws": {0: stats.gamma(3.0), 2: stats.poisson(2.0)}}
+        law = known if kind == "gamma" else {"numeric": kind.replace("normal columns", "gaussian")}
+        density = Marginals(**law).fit(numbers(5, 12))
     if kind == "atoms":
         density = AtomicDensity(Marginals(numeric="empirical"), n_atoms=4, random_state=0).fit(numbers(5, 12))
     rows = density.condition(X)
     return density.moments(), names.with_mask(rows, X) if kind == "masked" else rows
 
 
+OTHER_MARGINALS = ("normal columns", "empirical", "uniform", "gamma")
 CATEGORIES = ("categories",)
 TWO = ("gaussian", "mixture")
 MARGINAL = ("marginal numbers", "mixed", "categories")
@@ -117,6 +124,9 @@ KERNELS = {
         HeterogeneousKernel(numeric=lambda x, z: 1.0 / (1.0 + (x - z) ** 2), quadrature=40),
         ("marginal numbers",),
     ),
+    "ehk, laws": (HeterogeneousKernel(), OTHER_MARGINALS),
+    "ehk, rbf of laws": (HeterogeneousKernel(numeric="rbf", quadrature=30), OTHER_MARGINALS),
+    "ehk, laplacian of laws": (HeterogeneousKernel(numeric=Laplacian(2.0, by_range=False)), ("uniform",)),
     "ehk, ordinal": (HeterogeneousKernel(categorical="ordinal"), ("categories",)),
     "completions": (CompletionKernel(), CATEGORIES),
     "completions, distance": (CompletionKernel("exp-distance", gamma=0.3, completions="frequency"), CATEGORIES),
@@ -156,7 +166,7 @@ def answers(name: str, kind: str) -> dict:
     found = {
         "gram": kernel.gram(left)[UPPER],
         "cross": kernel.cross(left, right),
-        "diag": kernel.diag(left),
+        "diag": kernel.diag(right),  # that of the left rows is in their matrix
         "self_cross": kernel.self_cross(left),
         "dot": kernel.dot(left, right, np.array([[1.0], [-0.5]])),
     }

@@ -18,10 +18,10 @@ HOMES = {
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
         OnColumns Product Scaled Sum make_kernel CompletionKernel Karma UnscaledExpectedRBF""",
     "gapkernel.kernels.missingness": "Masked",
-    "gapkernel.kernels.columns.kernels": "Dichotomous Gower Laplacian RBF",
+    "gapkernel.kernels.columns.kernels": "Laplacian",
     "gapkernel.density": """AtomicDensity BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
-        Neighbours NormalInverseWishart base_measure density_for make_density sheather_jones""",
-    "gapkernel.rows": "GaussianRows MaskedRows",
+        Neighbours NormalInverseWishart base_measure density_for sheather_jones""",
+    "gapkernel.rows": "MaskedRows",
     "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
         usable_cases""",
     "gapkernel.missingness": "flux pairs patterns summary",
@@ -30,13 +30,15 @@ HOMES = {
     "gapkernel.experiments": "METHODS Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
     "gapkernel.experiments.statistics": "sign_flip_pvalue",
 }
-HOME = {name: home for home, names in HOMES.items() for name in names.split()}
+"""The modules and what is taken from each; ``old=new`` for a thing that has another name there."""
+HOME = {word.split("=")[0]: (home, word.split("=")[-1]) for home, words in HOMES.items() for word in words.split()}
 
 
 def __getattr__(name: str):
     if name not in HOME:
         raise AttributeError(name)
-    return getattr(import_module(HOME[name]), name)
+    home, name_there = HOME[name]
+    return getattr(import_module(home), name_there)
 
 
 def with_mask(rows, X):
@@ -104,18 +106,21 @@ def paper(name: str):
 
 def scores(name: str, X, y, cv, grid, task: str):
     """The settings that a method of the studies tries, and what each scores on each split."""
-    method = import_module(HOME["METHODS"]).METHODS[name]
-    settings = method.settings(grid, task)
-    return settings, method.scores(X, y, cv, settings, task)
+    from frozen.names import METHODS
+
+    settings = METHODS[name].settings(grid, task)
+    return settings, METHODS[name].scores(X, y, cv, settings, task)
 
 
 def choice(name: str, X, y, cv, grid, task: str):
     """The settings that a method chooses, and their score."""
-    methods = import_module(HOME["METHODS"])
-    return methods.choose(methods.METHODS[name], X, y, cv, grid, task)
+    from frozen.names import METHODS, choose
+
+    return choose(METHODS[name], X, y, cv, grid, task)
 
 
 def nested_result(name: str, X, y, train, test, grid):
     """What nested cross-validation says of a method on a split."""
-    methods = import_module(HOME["METHODS"])
-    return methods.nested(methods.METHODS[name], X, y, train, test, grid, n_inner_folds=2, random_state=0)
+    from frozen.names import METHODS, nested
+
+    return nested(METHODS[name], X, y, train, test, grid, n_inner_folds=2, random_state=0)

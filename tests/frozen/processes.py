@@ -47,7 +47,7 @@ def numbers(model, table="numbers", weight=None, covariance=False) -> dict:
         "evidence": [model.log_marginal_likelihood_value_, value],
         "gradient": gradient,
         "hyperparameters": np.hstack([model.constant_value_, model.length_scale_, model.noise_level_]),
-        "left out": np.array([left_mean, left_std])[:, ::6],
+        "left out": np.array([left_mean, left_std])[:, ::10],
     }
     if covariance:
         found["covariance"] = model.predict(new, return_cov=True)[1][np.triu_indices(len(new))]
@@ -67,7 +67,7 @@ def classes(model, table="numbers", target="two", weight=None) -> dict:
         "latent mean alone": model.latent_mean(new[:3]),
         "evidence": model.log_marginal_likelihood_value_,
         "hyperparameters": np.column_stack([model.constant_value_, model.length_scale_]),
-        "left out": model.leave_one_out()[::6, 1:],
+        "left out": model.leave_one_out()[::10, 1:],
     }
     if target == "two":
         theta = np.full(1 + model.length_scale_.size, 0.1)

@@ -20,7 +20,9 @@ def test_answers_are_those_that_were_frozen(room, group):
     answers = room.compute(group)
     assert set(answers) == set(frozen)
     found = {name: difference(frozen[name], values) for name, values in answers.items()}
-    assert not [f"{name}: {what}" for name, what in found.items() if what]
+    apart = [f"{name}: {what}" for name, what in found.items() if what]
+    if apart:
+        pytest.fail("\n".join(apart), pytrace=False)
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
