@@ -1,0 +1,126 @@
+"""Where everything that is frozen is found: one line for a thing that moves.
+
+``from frozen.names import SVC`` looks the name up here. What is built from parameters that may move with it is built
+by a function at the end.
+"""
+
+from importlib import import_module
+
+import numpy as np
+from sklearn.base import is_regressor
+
+HOMES = {
+    "gapkernel": """ChainedEquations FourierClassifier FourierFeatures FourierRegressor GapClassifier GapRegressor
+        GaussianProcessClassifier GaussianProcessRegressor Gram KernelRidge KernelRidgeCV MultipleImputationClassifier
+        MultipleImputationRegressor Nystroem OneClassSVM SVC SVCCV SVR SVRCV TableModel ampute batches
+        CCCPClassifier GeometricMarginSVC RobustSVC""",
+    "gapkernel.estimators": "CategoricalNaiveBayes",
+    "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
+        OnColumns Product Scaled Sum make_kernel CompletionKernel Karma UnscaledExpectedRBF""",
+    "gapkernel.kernels.missingness": "Masked",
+    "gapkernel.kernels.columns.kernels": "Laplacian",
+    "gapkernel.density": """AtomicDensity BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
+        Neighbours NormalInverseWishart base_measure density_for sheather_jones""",
+    "gapkernel.rows": "MaskedRows",
+    "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
+        usable_cases""",
+    "gapkernel.missingness": "flux pairs patterns summary",
+    "gapkernel.inspection": "coverage friedman_nemenyi gap_drift shapley tipping_points value_of_information",
+    "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
+    "gapkernel.experiments": "METHODS Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
+    "gapkernel.experiments.statistics": "sign_flip_pvalue",
+}
+"""The modules and what is taken from each; ``old=new`` for a thing that has another name there."""
+HOME = {word.split("=")[0]: (home, word.split("=")[-1]) for home, words in HOMES.items() for word in words.split()}
+
+
+def __getattr__(name: str):
+    if name not in HOME:
+        raise AttributeError(name)
+    home, name_there = HOME[name]
+    return getattr(import_module(home), name_there)
+
+
+def with_mask(rows, X):
+    """Laws that remember what was missing in the table."""
+    from frozen.names import MaskedRows
+
+    return MaskedRows(rows, np.isnan(X))
+
+
+def masked(kernel, indicator):
+    """A kernel on laws with one on their gaps, as an estimator makes it from ``indicator``."""
+    from frozen.names import Masked
+
+    return Masked(kernel, indicator)
+
+
+def variance(kernel, left, right):
+    """The variance of the kernel between independent rows."""
+    return kernel.variance(left, right)
+
+
+def gram_variance(kernel, rows):
+    """The variance of the kernel within a batch."""
+    return kernel.gram_variance(rows)
+
+
+def column_covariances(kernel, rows):
+    """For each row, the covariance matrix of its column of the kernel matrix."""
+    return [covariance.matrix() for covariance in kernel.column_covariances(rows)]
+
+
+def cccp(**options):
+    """The classifier with missing variables; options are those of a fit as it is described below.
+
+    ``loss``, ``C``, ``gamma``, ``kernel``, ``n_basis``, ``basis``, ``completions`` (a word), ``n_completions``,
+    ``sampling``, ``solver`` (a word), ``max_iter``, ``tol``, ``transductive``, ``single_precision``, ``indicator``,
+    ``class_weight``, ``fit_intercept``, ``sigma``, ``balance``, ``unlabelled_weight``.
+    """
+    from frozen.names import CCCPClassifier
+
+    return CCCPClassifier(**{"gamma": 0.2, "n_basis": 12, "n_completions": 4, "random_state": 0} | options)
+
+
+def mean_kernel_pool(estimator, imputer):
+    """A machine fitted to the mean of the kernel matrices of several completed tables."""
+    from frozen.names import MultipleImputationClassifier, MultipleImputationRegressor
+
+    kind = MultipleImputationRegressor if is_regressor(estimator) else MultipleImputationClassifier
+    return kind(estimator, imputer, pooling="kernel")
+
+
+PAPERS = {
+    "expected kernel": "gapkernel.experiments.papers.expected_kernel",
+    "kernel extension": "gapkernel.experiments.papers.ehk_protocol",
+    "missing variables": "gapkernel.experiments.papers.cccp",
+    "microbiology": "gapkernel.experiments.papers.microbiology",
+    "genrbf": "gapkernel.experiments.protocol",
+}
+
+
+def paper(name: str):
+    """The module in which a paper's tasks are done; each reads its tables by a ``load`` (or ``data``) of its own."""
+    return import_module(PAPERS[name])
+
+
+def scores(name: str, X, y, cv, grid, task: str):
+    """The settings that a method of the studies tries, and what each scores on each split."""
+    from frozen.names import METHODS
+
+    settings = METHODS[name].settings(grid, task)
+    return settings, METHODS[name].scores(X, y, cv, settings, task)
+
+
+def choice(name: str, X, y, cv, grid, task: str):
+    """The settings that a method chooses, and their score."""
+    from frozen.names import METHODS, choose
+
+    return choose(METHODS[name], X, y, cv, grid, task)
+
+
+def nested_result(name: str, X, y, train, test, grid):
+    """What nested cross-validation says of a method on a split."""
+    from frozen.names import METHODS, nested
+
+    return nested(METHODS[name], X, y, train, test, grid, n_inner_folds=2, random_state=0)
