@@ -7,16 +7,20 @@ by a function at the end.
 from importlib import import_module
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 HOMES = {
     "gapkernel": """ChainedEquations FourierClassifier FourierFeatures FourierRegressor GapClassifier GapRegressor
         GaussianProcessClassifier GaussianProcessRegressor Gram KernelRidge KernelRidgeCV MultipleImputationClassifier
-        MultipleImputationRegressor Nystroem OneClassSVM SVC SVCCV SVR SVRCV TableModel ampute batches
-        CCCPClassifier GeometricMarginSVC RobustSVC""",
-    "gapkernel.estimators": "CategoricalNaiveBayes",
+        MultipleImputationRegressor Nystroem OneClassSVM SVC SVCCV SVR SVRCV TableModel ampute batches""",
+    "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
+    "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
+    "gapkernel.papers.genrbf.compared": "METHODS",
+    "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
+    "gapkernel.papers.missing_variables": "CCCPClassifier",
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
-        OnColumns Product Scaled Sum make_kernel CompletionKernel Karma UnscaledExpectedRBF""",
+        OnColumns Product Scaled Sum make_kernel""",
     "gapkernel.kernels.missingness": "Masked",
     "gapkernel.kernels.columns.kernels": "Laplacian",
     "gapkernel.density": """AtomicDensity BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
@@ -27,8 +31,8 @@ HOMES = {
     "gapkernel.missingness": "flux pairs patterns summary",
     "gapkernel.inspection": "coverage friedman_nemenyi gap_drift shapley tipping_points value_of_information",
     "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
-    "gapkernel.experiments": "METHODS Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
-    "gapkernel.experiments.statistics": "sign_flip_pvalue",
+    "gapkernel.studies": "Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
+    "gapkernel.studies.statistics": "sign_flip_pvalue",
 }
 """The modules and what is taken from each; ``old=new`` for a thing that has another name there."""
 HOME = {word.split("=")[0]: (home, word.split("=")[-1]) for home, words in HOMES.items() for word in words.split()}
@@ -57,17 +61,23 @@ def masked(kernel, indicator):
 
 def variance(kernel, left, right):
     """The variance of the kernel between independent rows."""
-    return kernel.variance(left, right)
+    from gapkernel.papers.expected_kernel import variances
+
+    return variances.variance(kernel, left, right)
 
 
 def gram_variance(kernel, rows):
     """The variance of the kernel within a batch."""
-    return kernel.gram_variance(rows)
+    from gapkernel.papers.expected_kernel import variances
+
+    return variances.gram_variance(kernel, rows)
 
 
 def column_covariances(kernel, rows):
     """For each row, the covariance matrix of its column of the kernel matrix."""
-    return [covariance.matrix() for covariance in kernel.column_covariances(rows)]
+    from gapkernel.papers.expected_kernel import variances
+
+    return [covariance.matrix() for covariance in variances.column_covariances(kernel, rows)]
 
 
 def cccp(**options):
@@ -84,18 +94,24 @@ def cccp(**options):
 
 def mean_kernel_pool(estimator, imputer):
     """A machine fitted to the mean of the kernel matrices of several completed tables."""
-    from frozen.names import MultipleImputationClassifier, MultipleImputationRegressor
+    from frozen.names import MeanGram
 
-    kind = MultipleImputationRegressor if is_regressor(estimator) else MultipleImputationClassifier
-    return kind(estimator, imputer, pooling="kernel")
+    return make_pipeline(MeanGram(imputer), clone(estimator).set_params(kernel="precomputed"))
+
+
+def genrbf_protocol(**options):
+    """The protocol of the genRBF paper's tasks."""
+    from gapkernel.papers.genrbf.experiment import GenRBFProtocol
+
+    return GenRBFProtocol(**options)
 
 
 PAPERS = {
-    "expected kernel": "gapkernel.experiments.papers.expected_kernel",
-    "kernel extension": "gapkernel.experiments.papers.ehk_protocol",
-    "missing variables": "gapkernel.experiments.papers.cccp",
-    "microbiology": "gapkernel.experiments.papers.microbiology",
-    "genrbf": "gapkernel.experiments.protocol",
+    "expected kernel": "gapkernel.papers.expected_kernel.experiment",
+    "kernel extension": "gapkernel.papers.kernel_extension.table2",
+    "missing variables": "gapkernel.papers.missing_variables.experiment",
+    "microbiology": "gapkernel.papers.microbiology.experiment",
+    "genrbf": "gapkernel.studies.protocol",
 }
 
 

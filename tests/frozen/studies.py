@@ -8,8 +8,17 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from frozen import names
-from frozen.names import Grid, Task, all_pairs, cell_tests, folds, make_ehk_synthetic, paired_test, table_grid
-from frozen.names import sign_flip_pvalue as sign_flips
+from frozen.names import (
+    Grid,
+    Task,
+    all_pairs,
+    cell_tests,
+    folds,
+    make_ehk_synthetic,
+    paired_test,
+    sign_flip_pvalue as sign_flips,
+    table_grid,
+)
 from frozen.rooms import Room
 
 ROOM = Room("studies")
@@ -117,7 +126,7 @@ def genrbf(method: str, mechanism: str) -> dict:
     """A fold of the genRBF paper: cells removed, settings chosen inside the training fold."""
     module = names.paper("genrbf")
     module._numbers.cache_clear()
-    protocol = module.NestedCV(grid=SMALL, n_folds=3, n_inner_folds=2, max_rows=50, drop=(("stand-in", "e"),))
+    protocol = names.genrbf_protocol(grid=SMALL, n_folds=3, n_inner_folds=2, max_rows=50, drop=(("stand-in", "e"),))
     with patch.object(module, "load", lambda name, data_dir: cancer()):
         one = protocol(Task("stand-in", method, mechanism, 0.4, 0, 0, 1))
     return {"scores": [one["accuracy"], one["inner_accuracy"], one["gaps"]], "settings": text(one["settings"])}

@@ -36,5 +36,6 @@ def test_every_change_has_a_reason_and_an_answer():
         changes = list(csv.DictReader(file))
     known = {name for room in ROOMS for name in read(room.path)}
     for change in changes:
-        assert change["name"] in known
+        assert change["now"] in ("changed", "gone")
+        assert (change["name"] in known) == (change["now"] == "changed")
         assert change["reason"].strip()

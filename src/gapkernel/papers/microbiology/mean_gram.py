@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.imputation import ChainedEquations
-from gapkernel.tables import TakesGaps, read_table
+from gapkernel.tables import TakesGaps, numbers_of, read_table
 
 
 class MeanGram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesGaps, BaseEstimator):
@@ -81,7 +81,7 @@ class MeanGram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesGaps, Bas
         self : MeanGram
         """
         self._validate_params()
-        values = read_table(self, X, reset=True).values
+        values = numbers_of(read_table(self, X, reset=True), self)
         imputer = ChainedEquations() if self.imputer is None else clone(self.imputer)
         completed = np.asarray(imputer.fit_transform_all(values, y))
         spread = completed.shape[-1] * completed.var()
@@ -116,7 +116,8 @@ class MeanGram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesGaps, Bas
         cross : ndarray of shape (n_samples, n_training_samples)
         """
         check_is_fitted(self)
-        return self._mean_between(np.asarray(self.imputer_.transform_all(read_table(self, X, reset=False).values)))
+        values = numbers_of(read_table(self, X, reset=False), self)
+        return self._mean_between(np.asarray(self.imputer_.transform_all(values)))
 
     def _mean_between(self, new: np.ndarray) -> np.ndarray:
         total = np.zeros((new.shape[1], self.completed_.shape[1]))
