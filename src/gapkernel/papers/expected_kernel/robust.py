@@ -20,6 +20,7 @@ from gapkernel.papers.expected_kernel.row_cones import cones_on_columns, cones_o
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.tables import Table, set_or_forget
 
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RobustTraining(Training):
     """What `RobustSVC` learns from, with the room for each row."""

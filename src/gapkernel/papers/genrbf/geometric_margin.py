@@ -32,7 +32,6 @@ from gapkernel.tables import (
     set_or_forget,
 )
 
-
 FLOOR = 0.1
 """Least scale s_i of a row."""
 
