@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from gapkernel import ampute
-from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_tracking
+from gapkernel.datasets import load, make_ehk_synthetic, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
+from gapkernel.papers.kernel_extension.true_laws import true_laws
 from gapkernel.studies import FilledMethod, Grid, KernelMethod, Metric, Protocol, Task, fold_of, folds, try_out
 
 REGRESSION = ("servo", "water_treatment")
@@ -25,7 +26,7 @@ def _ehk(name: str, *parameters: str, known: bool = False) -> KernelMethod:
         label=name,
         short=name,
         kernel=HeterogeneousKernel(),
-        density=Marginals(laws=ehk_laws(), categorical="uniform") if known else Marginals(),
+        density=Marginals(laws=true_laws(), categorical="uniform") if known else Marginals(),
         parameters=(*parameters, "C", "epsilon"),
         options=FEW_ITERATIONS,
         scales_target=False,

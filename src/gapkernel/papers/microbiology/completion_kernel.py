@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels import POSITIVE, Kernel, OfTable, product_of
+from gapkernel.kernels import POSITIVE, Kernel, OfTable
 from gapkernel.rows import AtomRows, MarginalRows, Moments
 
 BASES = ("overlap", "exp-distance", "exp-mismatch", "exp-overlap", "matches")
@@ -92,7 +92,8 @@ class CompletionKernel(Kernel):
 
     def _joined(self, columns) -> np.ndarray:
         """The mean over columns for the overlap, the product for the others."""
-        return np.mean(list(columns), axis=0) if self.base == "overlap" else product_of(columns)
+        columns = np.array(list(columns))
+        return columns.mean(axis=0) if self.base == "overlap" else columns.prod(axis=0)
 
     def _by_matches(self, chances, n_features: int) -> np.ndarray:
         """E f(number of equal columns), each equal with its own chance: the Poisson-binomial recursion."""
