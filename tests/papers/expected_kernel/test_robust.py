@@ -367,3 +367,26 @@ def test_a_multiple_of_the_linear_kernel_is_linear_with_a_larger_penalty(covaria
     assert_allclose(scaled.decision_function(X), plain.decision_function(X), atol=1e-5)
     assert_allclose(2 * scaled.objective_, plain.objective_, rtol=1e-6)
     assert_allclose(2 * scaled.margin_norm_**2, plain.margin_norm_**2, rtol=1e-4)
+
+
+def two_groups(seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((60, 3)) + np.repeat([[0.0], [5.0]], 30, axis=0) * [1.0, -1.0, 0.5]
+    y = np.repeat([0, 1], 30)
+    X[random.random(X.shape) < 0.2] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("covariance", ["identity", "variance", "full"])
+def test_it_takes_mixtures_with_the_linear_kernel(covariance):
+    X, y = two_groups()
+    machine = RobustSVC(kernel="linear", density=GaussianMixture(2, random_state=0), covariance=covariance)
+    assert machine.fit(X, y).score(X, y) > 0.95
+
+
+def test_it_measures_covariances_in_the_metric():
+    X, y = two_groups()
+    factors = np.array([1.0, 0.5, 2.0])
+    machine = RobustSVC(kernel=GenRBF(0.1, np.diag(factors**2)), covariance="full", tau=0.3).fit(X, y)
+    by_hand = RobustSVC(kernel=GenRBF(0.1), covariance="full", tau=0.3).fit(X * factors, y)
+    assert_allclose(machine.decision_function(X), by_hand.decision_function(X * factors), rtol=0, atol=1e-3)
