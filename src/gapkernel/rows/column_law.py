@@ -38,6 +38,14 @@ class Law(Restored):
 
     A subclass writes `integral_of_cdf`, `mean_spread`, `ppf` and `log_density`; distances follow, because E|X - z| is
     the integral of F below z plus that of 1 - F above it.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> from gapkernel.rows import Law
+    >>> law = Marginals().fit([[1.0], [2.0], [4.0]]).features_[0].law
+    >>> isinstance(law, Law), round(law.mean, 2)
+    (True, 2.33)
     """
 
     exact = False
@@ -92,8 +100,17 @@ class Atoms(Law):
     Attributes
     ----------
     points : ndarray
-        Sorted.
+        The values, sorted.
     probabilities : ndarray
+        How likely each value is; they sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.rows import Atoms
+    >>> law = Atoms(np.array([0.0, 1.0, 3.0]), np.array([0.2, 0.5, 0.3]))
+    >>> round(law.mean, 2), law.mean_distance([1.0]).round(2)
+    (1.4, array([0.8]))
     """
 
     points: np.ndarray
@@ -157,8 +174,16 @@ class UniformWindows(Law):
     centres : ndarray
         The values seen, sorted.
     half_width : float
+        How far a window reaches on both sides.
     weights : ndarray
         How much each window counts; they sum to 1.
+
+    Examples
+    --------
+    >>> from gapkernel.rows import UniformWindows
+    >>> law = UniformWindows.around([0.0, 1.0, 3.0], 0.5)
+    >>> law.mean_distance([0.7]).round(4), round(law.mean_spread(), 4)
+    (array([1.1133]), 1.4444)
     """
 
     centres: np.ndarray
@@ -249,7 +274,18 @@ class Normal(Law):
 
     Attributes
     ----------
-    mean, deviation : float
+    mean : float
+        The mean.
+    deviation : float
+        The standard deviation.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> from gapkernel.rows import Normal
+    >>> density = Marginals(laws={0: Normal(2.0, 0.5)}).fit([[1.0], [3.0]])
+    >>> density.moments().mean
+    array([2.])
     """
 
     mean: float
