@@ -35,7 +35,7 @@ def test_an_optional_study_without_a_finished_round_is_left_out(tmp_path):
 
 def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
-    small = microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=2, n_imputations=2))
+    small = microbiology.Size(protocol=FoldOfTable1(Cs=(1.0,), n_folds=2, n_imputations=2))
     monkeypatch.setitem(microbiology.SIZES, "quick", small)
     pages = []
     for _ in range(2):
@@ -58,7 +58,7 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
 
 def test_a_stopped_run_is_reported_by_its_whole_rounds(tmp_path, monkeypatch):
     monkeypatch.setattr(microbiology, "DATASETS", {"source_tracking": "simulated source tracking"})
-    small = microbiology.Size(1, FoldOfTable1(Cs=(1.0,), n_folds=3, n_imputations=2))
+    small = microbiology.Size(protocol=FoldOfTable1(Cs=(1.0,), n_folds=3, n_imputations=2))
     monkeypatch.setitem(microbiology.SIZES, "quick", small)
     options = {"out": tmp_path, "n_jobs": 1, "console": Console(file=StringIO())}
     with pytest.raises(ValueError, match="No round of microbiology is finished"):

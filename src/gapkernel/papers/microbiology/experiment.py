@@ -14,8 +14,7 @@ from gapkernel.imputation import ChainedEquations
 from gapkernel.kernels import HeterogeneousKernel
 from gapkernel.papers.microbiology.completion_kernel import CompletionKernel
 from gapkernel.papers.microbiology.naive_bayes import CategoricalNaiveBayes
-from gapkernel.papers.study.figures import bars
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import Claim, Report, ReportTable, Size, bars, beside_the_paper
 from gapkernel.studies import Protocol, Task, fold_of, tasks_of
 
 DATASETS = {
@@ -124,29 +123,21 @@ def pooled(C: float, sets) -> np.ndarray:
     return svm.classes_[total.argmax(axis=1)]
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to do."""
-
-    repeats: int
-    protocol: FoldOfTable1
-
-
-QUICK = Size(2, FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
-FULL = Size(10, FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
+QUICK = Size(draws=2, protocol=FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
+FULL = Size(draws=10, protocol=FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
 SIZES = {"quick": QUICK, "standard": FULL, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
-    tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
+    tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.draws), fold=range(size.protocol.n_folds))
     return report(context.run("microbiology", size.protocol, tasks), size)
 
 
-def report(frame, size: Size) -> Report:
+def report(frame, size: Size[FoldOfTable1]) -> Report:
     """Table 1 and a figure of it from the results."""
-    out = Report("microbiology", seconds=float(frame["seconds"].sum()))
+    out = Report.of(frame)
     found = {key: summarised(part, size.protocol.Cs) for key, part in frame.groupby(["dataset", "method"])}
     out.tables = [table1(found), class_table(found), beside_the_paper(claims(found))]
     heights = {
@@ -157,7 +148,7 @@ def report(frame, size: Size) -> Report:
     out.add_figure("table1", drawn, "Accuracy over repetitions; bars are the standard deviation between them.")
     out.findings = findings(found)
     out.remarks = [
-        f"{size.repeats} x 10 folds (the paper: 10 x 10), C from {size.protocol.Cs}; the best C is chosen on the folds "
+        f"{size.draws} x 10 folds (the paper: 10 x 10), C from {size.protocol.Cs}; the best C is chosen on the folds "
         "that are reported, as in the paper, which is optimistic: the column with the worst C shows by how much at "
         "most.",
         "The paper's data are private. A simulated problem of their shape (138 rows, 9 markers, 4 sources, 17 % gaps) "

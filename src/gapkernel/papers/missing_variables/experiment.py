@@ -19,8 +19,7 @@ from gapkernel.estimators import Search
 from gapkernel.inspection import holm
 from gapkernel.papers.missing_variables import CCCPClassifier
 from gapkernel.papers.missing_variables.penalty_choice import CANDIDATES
-from gapkernel.papers.study.figures import points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import Claim, Report, ReportTable, Size, beside_the_paper, points_on_lines
 from gapkernel.studies import Protocol, Task, remove_by_row, sign_flip_pvalue
 
 METHODS = {
@@ -151,16 +150,11 @@ def erased(X: np.ndarray, random) -> np.ndarray:
     return remove_by_row(X, random.integers(0, MOST_ERASED + 1, len(X)), random)
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to do."""
-
-    draws: int
-    protocol: Digits
-
-
-QUICK = Size(1, Digits(n_completions=8, gammas=(1 / 128,), Cs=(10.0,), n_factors=(20,)))
-STANDARD = Size(3, Digits(n_completions=50, gammas=(1 / 128, 1 / 64), Cs=(1.0, 10.0, 100.0), n_factors=(10, 20, 40)))
+QUICK = Size(protocol=Digits(n_completions=8, gammas=(1 / 128,), Cs=(10.0,), n_factors=(20,)))
+STANDARD = Size(
+    draws=3,
+    protocol=Digits(n_completions=50, gammas=(1 / 128, 1 / 64), Cs=(1.0, 10.0, 100.0), n_factors=(10, 20, 40)),
+)
 FULL = replace(STANDARD, draws=10, protocol=replace(STANDARD.protocol, gammas=(1 / 256, 1 / 128, 1 / 64, 1 / 32)))
 SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 
@@ -176,9 +170,9 @@ def reproduce(context) -> Report:
     return report(context.run("cccp", size.protocol, tasks), size)
 
 
-def report(frame, size: Size) -> Report:
+def report(frame, size: Size[Digits]) -> Report:
     """The errors of section 5 from the results."""
-    out = Report("CCCP", seconds=float(frame["seconds"].sum()))
+    out = Report.of(frame)
     means = 100 * frame.groupby("method")["error"].mean()
     note = f"Errors agree if at most {TWO_ERRORS:g} point apart, two standard errors of one of them."
     chances = {pair: compared(frame, *pair) for pair in PAIRS}
@@ -219,7 +213,7 @@ def report(frame, size: Size) -> Report:
     return out
 
 
-def error_table(frame, means, size: Size) -> ReportTable:
+def error_table(frame, means, size: Size[Digits]) -> ReportTable:
     """The error of each method, what it chose, and what it cost."""
     rows: list[tuple[str, ...]] = []
     for method, label in METHODS.items():

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import joblib
 
 from gapkernel.datasets import available
 from gapkernel.papers.study.report import Report
 from gapkernel.studies import Protocol, Store, Task, rounds_of, run
+
+P = TypeVar("P", bound=Protocol)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,25 @@ PAPERS = {
         ),
     )
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Generic[P]):
+    """How much of a paper's experiment to do.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        What is done in one task.
+    draws : int
+        How often the rows are split, or cells removed.
+    fractions : tuple of float
+        Shares of removed cells.
+    """
+
+    protocol: P
+    draws: int = 1
+    fractions: tuple[float, ...] = ()
 
 
 SIZES = {
