@@ -13,7 +13,7 @@ from gapkernel.compute.linalg.blocks import flat
 from gapkernel.compute.pairs.heterogeneous import Side, summed
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
-from gapkernel.kernels.columns.kernels import univariate
+from gapkernel.kernels.columns.kernels import Univariate, univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
@@ -129,12 +129,11 @@ class HeterogeneousKernel(Kernel):
         return np.exp(np.multiply(mean, -1.0 / self.alpha, out=mean), out=mean)  # (1 - alpha u)^(-1/alpha)
 
     def _extensions(self, rows: MarginalRows) -> list[Extension]:
-        given = self.kernels or {}
-        return [self._kernel_of(j, feature, given).extend(feature) for j, feature in enumerate(rows.features)]
+        return [self._kernel_of(j, feature).extend(feature) for j, feature in enumerate(rows.features)]
 
-    def _kernel_of(self, column: int, feature: Feature, given: dict):
-        if column in given:
-            return univariate(given[column], f"kernels[{column}]")
+    def _kernel_of(self, column: int, feature: Feature) -> Univariate:
+        if self.kernels is not None and column in self.kernels:
+            return univariate(self.kernels[column], f"kernels[{column}]")
         what = "numeric" if not feature.is_category else "ordinal" if feature.ordered else "categorical"
         return univariate(getattr(self, what), what)
 
