@@ -38,7 +38,7 @@ TOLD = {
 
 ONLY_SHOWN = (Column, MemberRow)
 
-NEVER_SAVED = {"SupportVectors", "ConeSolution", "ScaledSolution", "Exponential", "MappedRows"}
+NEVER_SAVED = {"SupportVectors", "ConeSolution", "ScaledSolution", "MappedRows"}
 """Kinds that live during a fit, or during an answer."""
 
 

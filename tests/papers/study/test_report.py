@@ -2,9 +2,10 @@
 
 from io import StringIO
 
+import pandas as pd
 from rich.console import Console
 
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper, percent, with_error
 
 
 def test_no_number_of_a_wide_table_is_cut_at_80_columns():
@@ -24,3 +25,11 @@ def test_no_number_of_a_wide_table_is_cut_at_80_columns():
 def test_a_claim_is_found_or_not_or_open():
     table = beside_the_paper([Claim("a", "1", "2", True), Claim("b", "1", "2", False, "c"), Claim("d", "1", "", None)])
     assert [row[3:] for row in table.rows] == [("yes", ""), ("no", "c"), ("open", "")]
+
+
+def test_numbers_are_written_with_their_units_and_errors():
+    values = pd.Series([1.0, 2.0, 3.0])
+    assert percent(0.05) == "5 %"
+    assert with_error(values) == "2.0 ± 0.6"
+    assert with_error(values, 2, "+") == "+2.00 ± 0.58"
+    assert with_error(values[:1]) == "1.0"
