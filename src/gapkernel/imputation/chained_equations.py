@@ -284,13 +284,13 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
             complete = ~np.isnan(table).any(axis=0)  # gaps may come later, so these need predictors too
             chosen[complete] = association(table, "kendall")[complete] > LEAST_CORRELATION
         elif not isinstance(self.predictors, str):
-            given = np.asarray(self.predictors, dtype=bool)
-            if given.shape != (d, d):
+            matrix = np.asarray(self.predictors, dtype=bool)
+            if matrix.shape != (d, d):
                 raise ValueError(
                     f"predictors must be 'all', 'selected' or a matrix with a row and a column for each of the {d} "
                     f"columns of X, got {self.predictors!r}."
                 )
-            chosen[:d, :d] = given
+            chosen[:d, :d] = matrix
         np.fill_diagonal(chosen, False)
         return chosen
 
@@ -324,10 +324,10 @@ def _with_target(table: Table, y: np.ndarray) -> Table:
     if not type_of_target(y).startswith("continuous"):
         classes, y = np.unique(y, return_inverse=True)
         levels = tuple(classes.tolist())
-    known = table.schema
-    names = None if known.names is None else (*known.names, "y")
-    schema = Schema((*known.levels, levels), (*known.ordered, False), names)
-    return Table(np.column_stack([table.values, y]), schema)
+    schema = table.schema
+    names = None if schema.names is None else (*schema.names, "y")
+    extended = Schema((*schema.levels, levels), (*schema.ordered, False), names)
+    return Table(np.column_stack([table.values, y]), extended)
 
 
 def _in_form_of(X, table: Table, completed):

@@ -84,11 +84,11 @@ class MeanMatching(ColumnModel):
 
     def _donors(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the donors of each target begin and end among the sorted predictions."""
-        known = np.concatenate([[-np.inf], self.predictions, [np.inf]])
-        below = np.searchsorted(self.predictions, target)  # the nearest prediction to the left, in `known`
+        padded = np.concatenate([[-np.inf], self.predictions, [np.inf]])
+        below = np.searchsorted(self.predictions, target)  # the nearest prediction to the left, in `padded`
         above, radius = below + 1, np.zeros(len(target))
         for _ in range(min(self.n_donors, len(self.predictions))):
-            left, right = target - known[below], known[above] - target
+            left, right = target - padded[below], padded[above] - target
             radius = np.minimum(left, right)
             below, above = below - (left <= right), above + (left > right)
         slack = 1e-12 * (1.0 + np.abs(target))

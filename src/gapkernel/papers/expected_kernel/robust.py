@@ -263,23 +263,23 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         if self.tau is not None and self.kappa is not None:
             raise ValueError("tau and kappa are two ways to say the same: give one of them.")
         name = "tau" if self.kappa is None else "kappa"
-        given = np.asarray(1.0 if self.tau is None and self.kappa is None else getattr(self, name), dtype=np.float64)
-        if given.shape not in ((), (n,)):
-            raise ValueError(f"{name} must be one number, or one for each of the {n} rows, got shape {given.shape}.")
+        value = np.asarray(1.0 if self.tau is None and self.kappa is None else getattr(self, name), dtype=np.float64)
+        if value.shape not in ((), (n,)):
+            raise ValueError(f"{name} must be one number, or one for each of the {n} rows, got shape {value.shape}.")
         if self.kappa is None:
-            if not (np.isfinite(given) & (given >= 0)).all():
+            if not (np.isfinite(value) & (value >= 0)).all():
                 raise ValueError(f"tau must be finite and 0 or more, got {self.tau!r}.")
-            return np.broadcast_to(given, n)
-        if not ((given > 0) & (given < 1)).all():
+            return np.broadcast_to(value, n)
+        if not ((value > 0) & (value < 1)).all():
             raise ValueError(f"kappa is a probability and must lie between 0 and 1, got {self.kappa!r}.")
         if self.translation == "chebyshev":
-            return np.broadcast_to(np.sqrt(given / (1.0 - given)), n)
-        if (given < 0.5).any():
+            return np.broadcast_to(np.sqrt(value / (1.0 - value)), n)
+        if (value < 0.5).any():
             raise ValueError(
                 f"kappa must be 0.5 or more with translation='gaussian' (below, the room would be negative and the "
                 f"program not convex), got {self.kappa!r}. Use translation='chebyshev'."
             )
-        return np.broadcast_to(ndtri(given), n)
+        return np.broadcast_to(ndtri(value), n)
 
 
 def _root(kernel: Kernel) -> float:

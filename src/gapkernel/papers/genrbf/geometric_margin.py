@@ -213,16 +213,16 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)
         if self.method == "separable":
-            self._kernel, found, margins = self._separate(values, seen, targets)
+            self._kernel, outputs, margins = self._separate(values, seen, targets)
         else:
-            self._kernel, found, margins = self._alternate(values, seen, targets, weight, columns)
-        self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
+            self._kernel, outputs, margins = self._alternate(values, seen, targets, weight, columns)
+        self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in outputs]
         self.classes_, self.schema_ = classes, table.schema
         places = np.flatnonzero(used)
-        self.support_ = [places[solution.kept] for solution, *_ in found]
-        self.intercept_ = np.concatenate([solution.intercept for solution, *_ in found])
-        self.scales_ = np.array([solution.scales for solution, *_ in found])
-        self.n_iter_ = np.array([solution.n_iter for solution, *_ in found])
+        self.support_ = [places[solution.kept] for solution, *_ in outputs]
+        self.intercept_ = np.concatenate([solution.intercept for solution, *_ in outputs])
+        self.scales_ = np.array([solution.scales for solution, *_ in outputs])
+        self.n_iter_ = np.array([solution.n_iter for solution, *_ in outputs])
         linear = self.kernel == "linear"
         set_or_forget(
             self,
@@ -276,7 +276,7 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     def _separate(self, values, seen, targets):
         """Solve by cone programs: the direction with the largest smallest margin."""
         patterns = Patterns.of(seen == 0)
-        found, margins = [], []
+        outputs, margins = [], []
         for target in tracked(targets, len(targets), "outputs", self.verbose):
             signed = np.where(target[:, None], values, -values)
             direction, margin = largest_margin(signed, ~patterns.gaps, patterns.index, tol=self.tol)
@@ -288,9 +288,9 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
             direction = direction / np.linalg.norm(direction)
             scales = np.sqrt(np.square(direction) @ (seen.T > 0))
             solution = ScaledSolution(np.empty(0, int), np.ones((1, 1)), np.zeros(1), 1, scales)
-            found.append((solution, direction[None], np.ones((1, len(direction)))))
+            outputs.append((solution, direction[None], np.ones((1, len(direction)))))
             margins.append(margin)
-        return ObservedColumnsKernel("linear"), found, np.array(margins)
+        return ObservedColumnsKernel("linear"), outputs, np.array(margins)
 
 
 def _scales(kernel: ObservedColumnsKernel, rows, rows_seen, weights, patterns: Patterns, floor: float) -> np.ndarray:

@@ -162,11 +162,11 @@ def figure_points(figure):
 
 def nested_losses(nested) -> dict[tuple[str, str], float]:
     """Loss by nested cross-validation: over rows for classes, over folds for numbers."""
-    found = {}
+    losses = {}
     for (dataset, method), part in nested.groupby(["dataset", "method"]):
         weight = np.ones(len(part)) if dataset in REGRESSION else part["rows"].to_numpy(dtype=float)
-        found[dataset, method] = float(np.average(part["loss"], weights=weight))
-    return found
+        losses[dataset, method] = float(np.average(part["loss"], weights=weight))
+    return losses
 
 
 def table2(size: TableAndFigure, best, honest) -> ReportTable:
