@@ -331,6 +331,9 @@ def _print_summary(sample: list[Mutant], results: dict, reasons: dict) -> None:
     print(f"\nSurvivors without a reason: {len(unexplained)}")
     for mutant in unexplained:
         print(f"  {_line_of(mutant)} ({results[mutant.key][0]})")
+    for mutant in sample:
+        if results.get(mutant.key, ("",))[0] == "killed" and (mutant.file, mutant.what) in reasons:
+            print(f"\nA test kills it, so it needs no reason: {_line_of(mutant)}")
     counts = Counter(results[m.key][0] for m in sample if m.key in results)
     killed, tried = counts["killed"] + counts["timeout"], max(1, counts.total())
     print(f"\n{counts.total()} of {len(sample)} mutants tried: {dict(counts)}")
