@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array, check_numbers
 
 
 def starts_of(sizes: ArrayLike) -> np.ndarray:
@@ -17,6 +18,15 @@ def places_of(starts: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Where the entries of some things lie among those of all, one thing after another; ``starts`` as `starts_of`."""
     sizes = starts[kept + 1] - starts[kept]
     return np.repeat(starts[kept] - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
+def check_blocks(gaps: np.ndarray, gap_start: np.ndarray, block_start: np.ndarray, covariance: np.ndarray) -> None:
+    """Refuse covariances that are not those of the ``gaps`` of each pattern, or starts that are not theirs."""
+    check_array("The gaps of the patterns", gaps, np.bool_, len(gaps), np.shape(gaps)[-1])
+    sizes = gaps.sum(axis=1)
+    if not (np.array_equal(gap_start, starts_of(sizes)) and np.array_equal(block_start, starts_of(sizes**2))):
+        raise ValueError("The patterns do not begin where their gaps do.")
+    check_numbers("A covariance", covariance, block_start[-1])
 
 
 def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Inner loops of small regressions: sums over rows, in an order that no thread or batch can change.
 
-Designs are stored one design column after the other, (n_places, n_rows), so that the loops run along rows.
+Designs are stored one design column after the other, (n_places, n_rows), so that the loops run along rows. Each
+function refuses arrays whose shapes do not agree: the loops look at no bounds.
 """
 
 import numpy as np
@@ -13,6 +14,12 @@ _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast 
 @compiled()
 def take(design, places, rows):
     """``design[places][:, rows]`` as one contiguous copy."""
+    for k in range(len(places)):
+        if not 0 <= places[k] < design.shape[0]:
+            raise ValueError("A regression names a place that the design does not have.")
+    for i in range(len(rows)):
+        if not 0 <= rows[i] < design.shape[1]:
+            raise ValueError("A regression names a row that the design does not have.")
     out = np.empty((len(places), len(rows)))
     for k in range(len(places)):
         for i in range(len(rows)):
@@ -26,6 +33,8 @@ def scores(design, coefficients):
 
     Compiled without leave to reorder: the score of a row is the same, to the last bit, in every batch.
     """
+    if coefficients.shape[1] != design.shape[0]:
+        raise ValueError("The coefficients do not go with the design.")
     out = np.zeros((coefficients.shape[0], design.shape[1]))
     for c in range(coefficients.shape[0]):
         for k in range(design.shape[0]):
@@ -39,6 +48,8 @@ def scores(design, coefficients):
 def weighted_gram(design, weight):
     """``design @ diag(weight) @ design.T``."""
     p, n = design.shape
+    if weight.shape[0] != n:
+        raise ValueError("The weights do not go with the design.")
     out = np.zeros((p, p))
     for start in range(0, n, _BLOCK):
         stop = min(n, start + _BLOCK)
@@ -59,6 +70,8 @@ def weighted_gram(design, weight):
 @compiled(reorder=True)
 def weighted_sum(design, weight):
     """``design @ weight``."""
+    if weight.shape[0] != design.shape[1]:
+        raise ValueError("The weights do not go with the design.")
     out = np.zeros(design.shape[0])
     for a in range(design.shape[0]):
         total = 0.0
@@ -72,6 +85,8 @@ def weighted_sum(design, weight):
 def logistic_terms(design, y, beta):
     """Log-likelihood of a logistic regression, its gradient and its information."""
     n = design.shape[1]
+    if len(beta) != design.shape[0] or len(y) != n:
+        raise ValueError("The coefficients do not go with the design.")
     eta, residual, weight = np.zeros(n), np.empty(n), np.empty(n)
     for k in range(len(beta)):
         for i in range(n):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gapkernel.compute.doors import check_numbers
 from gapkernel.compute.linalg.blocks import spectrum
 from gapkernel.compute.linalg.frames import WIDEST
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
@@ -17,6 +18,8 @@ def covariance_sums(left, right, gamma, vectors, matrix):
     ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row of ``left``, one v_i in each column
     of (k, n). Complete rows have 0.
     """
+    check_numbers("A mean", left.means, len(left), right.means.shape[1])
+    check_numbers("The weights of the covariances", matrix, len(right), len(right))
     side, order, _ = lay_out(right, gamma, 0.0)
 
     def sums_of(task):

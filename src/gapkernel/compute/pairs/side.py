@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_numbers, check_places
 from gapkernel.compute.linalg.bits import pack_words
+from gapkernel.compute.linalg.blocks import check_blocks
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 
 CROWD = 24
@@ -66,6 +68,7 @@ def _log_dets(gap_start, block_start, covariance, gamma, log_det):
 
 def row_log_det(rows, gamma):
     """log |I + 2 gamma Sigma_i| for each row."""
+    check_blocks(rows.gaps, rows.gap_start, rows.block_start, rows.covariance)
     log_det = np.empty(len(rows.gaps))
     _log_dets(rows.gap_start, rows.block_start, rows.covariance, gamma, log_det)
     return log_det[rows.pattern]
@@ -76,6 +79,9 @@ def lay_out(rows, gamma, centre):
 
     Means are measured from ``centre``, so that columns far from 0 lose no digits.
     """
+    check_blocks(rows.gaps, rows.gap_start, rows.block_start, rows.covariance)
+    check_numbers("A mean", rows.means, len(rows.pattern), rows.gaps.shape[1])
+    check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
     counts = np.bincount(rows.pattern, minlength=len(rows.gaps))
     rank = np.empty(len(counts), dtype=np.int64)
     rank[np.lexsort((np.arange(len(counts)), counts < CROWD))] = np.arange(len(counts))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Partitions:
     @classmethod
     def of(cls, scores: np.ndarray, counts: np.ndarray) -> Partitions:
         """Partitions of the scores (with the log-weights of the completions in them)."""
+        check_counts("The completions of the rows", counts, len(scores))
         log, shares = np.empty((len(counts), scores.shape[1])), np.empty(scores.shape)
         _partitions(np.ascontiguousarray(scores, np.float64), counts, log, shares)
         return cls(log, shares, counts)
