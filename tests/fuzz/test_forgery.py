@@ -80,8 +80,7 @@ def test_many_mutated_files(first, originals):
     assert not troubles(originals, "mutated", first, first + BLOCK)[0]
 
 
-def test_a_file_cannot_have_rows_made_without_a_check(tmp_path):
-    """By calling their class, which relies on its arguments: the loops would then read beyond their arrays."""
+def test_a_file_cannot_have_rows_made_by_calling_their_class(tmp_path):
     path = tmp_path / "model.skops"
     save(KernelRidge().fit(models.X, models.NUMBERS), path)
     with zipfile.ZipFile(path) as archive:
@@ -98,5 +97,5 @@ def test_a_file_cannot_have_rows_made_without_a_check(tmp_path):
         for name, content in parts.items():
             archive.writestr(name, content)
     path.write_bytes(sealed(path.read_bytes()))
-    with pytest.raises(DamagedFileError, match="makes a GaussianRows without a check"):
+    with pytest.raises(DamagedFileError, match="makes a GaussianRows by calling it"):
         load(path)

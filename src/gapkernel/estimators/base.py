@@ -95,8 +95,6 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     _learns_widths: ClassVar[bool] = False
     """Whether the estimator finds how much each column counts."""
 
-    _held: ClassVar[dict] = {"density_": Density, "kernel_": Kernel}
-
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
     def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
@@ -159,12 +157,6 @@ class KernelMachine(KernelEstimator, ABC):
     """
 
     _target: ClassVar[str | None] = None
-    _held: ClassVar[dict] = {
-        "rows_": (Rows, "n d"),
-        "_weights": "float n o",
-        "_intercept": "float o",
-        "training_summary_": TrainingSummary,
-    }
     _remembered: tuple[Any, np.ndarray] | None = None
     """A table and its decision values, which a search has computed with those of other candidates."""
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.kernels.width import POSITIVE
-from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weights
+from gapkernel.tables import read_classes, read_labelled, read_table, read_weights
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -55,20 +55,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
     array(['cow', 'hen'], dtype='<U3')
     """
 
-    _held: ClassVar[dict] = {
-        "class_log_prior_": "any c",
-        "classes_": "any c",
-        "_codes": ["float *"],
-        "feature_log_prob_": ["float c *"],
-        "schema_": Schema,
-    }
     _parameter_constraints: ClassVar[dict] = {"smoothing": [POSITIVE]}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        pairs = zip(self.__dict__.get("_codes", ()), self.__dict__.get("feature_log_prob_", ()), strict=True)
-        if any(len(codes) != chances.shape[1] for codes, chances in pairs):
-            raise ValueError("The probabilities do not go with the categories.")
 
     def __init__(self, *, smoothing=1.0) -> None:
         self.smoothing = smoothing

@@ -50,16 +50,6 @@ class GaussianRows(PatternRows):
     covariance: np.ndarray
 
     kind: ClassVar[str] = "gaussian"
-    _held: ClassVar[dict] = {"covariance": "float c"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if len(self.covariance) != self.block_start[-1]:
-            raise ValueError("The covariances do not go with the gaps.")
-        for _, block in self._blocks():
-            variances = block.diagonal()
-            if np.any(variances < 0) or np.any(np.abs(block - block.T) > 1e-8 * variances.max(initial=0.0)):
-                raise ValueError("A covariance is not symmetric, or has a negative variance.")
 
     @classmethod
     def certain(cls, X) -> GaussianRows:
@@ -213,13 +203,6 @@ class MappedRows(GaussianRows):
     rank: np.ndarray
 
     kind: ClassVar[str] = "mapped"
-    _held: ClassVar[dict] = {"root": "float r", "rank": "int p"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        ordered = np.all(self.rank >= 0) and np.all(np.diff(self.rank) >= 0)
-        if not ordered or len(self.root) != self.n_features * self.rank.sum():
-            raise ValueError("The roots do not go with their ranks.")
 
     def take(self, indices) -> MappedRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""

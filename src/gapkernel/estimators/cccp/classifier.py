@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.compute.linalg.basis import pivoted_cholesky
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.progress import watched
-from gapkernel.density import AtomicDensity, Density, base_measure
+from gapkernel.density import Density, base_measure
 from gapkernel.estimators.cccp.features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.estimators.cccp.labels import read_labels
 from gapkernel.estimators.cccp.penalty import chosen_penalty
@@ -27,7 +27,7 @@ from gapkernel.solvers.cccp.log_partition import Partitions, masked_log_sum
 from gapkernel.solvers.cccp.losses import Labels
 from gapkernel.solvers.cccp.problem import IncompleteProblem
 from gapkernel.solvers.cccp.transduction import LOSSES, SMOOTH, solve_incomplete
-from gapkernel.tables import Schema, Table, read_table, read_weight
+from gapkernel.tables import Table, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -213,14 +213,6 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     random_state: Any = None
     verbose: bool | int = False
 
-    _held: ClassVar[dict] = {
-        "theta_": "float c f",
-        "_features": FeatureMap,
-        "completions_": AtomicDensity,
-        "schema_": Schema,
-        "classes_": "any c",
-        "training_summary_": TrainingSummary,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
         "C": [POSITIVE, StrOptions({"cv"})],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from gapkernel.compute.linalg.basis import Basis, centres
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.density.atomic_density import AtomicDensity, row_blocks
 from gapkernel.kernels.on_vectors import CompleteKernel
 from gapkernel.rows import AtomRows
@@ -60,7 +59,7 @@ def rows_for_basis(
     return centres(rows, size, random) if basis == "kmeans" else rows
 
 
-class FeatureMap(Restored):
+class FeatureMap:
     """phi of complete rows: whitened kernel values with the basis, and a constant 1 for the intercept.
 
     Parameters
@@ -70,20 +69,6 @@ class FeatureMap(Restored):
     intercept : bool
     dtype : dtype
     """
-
-    _held: ClassVar[dict] = {
-        "kernel": CompleteKernel,
-        "basis": Basis,
-        "whitening": "any b b",
-        "origin": "float d",
-        "intercept": bool,
-        "dtype": np.dtype,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.basis.rows.shape != (len(self.whitening), len(self.origin)):
-            raise ValueError("The features do not go with their basis.")
 
     def __init__(self, kernel: CompleteKernel, basis: Basis, intercept: bool, dtype):
         self.kernel, self.intercept, self.dtype = kernel, intercept, np.dtype(dtype)

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.class_weights import class_weighted, part_of
 from gapkernel.estimators.margins.observed_columns import ObservedColumnsKernel
 from gapkernel.estimators.one_against_rest import OneAgainstRest
@@ -25,12 +24,12 @@ from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers.geometric import AlternatingScales, ScaledSolution, largest_margin
 from gapkernel.solvers.libsvm import Classification
-from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 
 
 @dataclass(frozen=True, eq=False)
-class SupportRows(Restored):
+class SupportRows:
     """The rows that a direction w = sum_j weights_j phi(row_j) is made of.
 
     Attributes
@@ -43,8 +42,6 @@ class SupportRows(Restored):
     values: np.ndarray
     seen: np.ndarray
     weights: np.ndarray
-
-    _held: ClassVar[dict] = {"values": "float n d", "seen": "float n d", "weights": "float n"}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -161,13 +158,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool | int = False
 
-    _held: ClassVar[dict] = {
-        "_kernel": ObservedColumnsKernel,
-        "_column_scales": "float d",
-        "_fits": [SupportRows],
-        "intercept_": "float o",
-        "schema_": Schema,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "C": [POSITIVE],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
@@ -182,12 +172,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
         "indicator": ["boolean"],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        shapes = {fit.values.shape[1:] for fit in self.__dict__.get("_fits", ())}
-        if shapes and (shapes != {self._column_scales.shape} or len(self._fits) != len(self.intercept_)):
-            raise ValueError("The directions do not go with the columns.")
 
     def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:
         """Find the weights of the columns.

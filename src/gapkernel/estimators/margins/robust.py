@@ -252,13 +252,6 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
     # in the primal form, one weight for each column
-    _held: ClassVar[dict] = {"_weights": "float w o", "intercept_": "float o", "form_": str}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        form, held = self.__dict__.get("form_"), len(self.__dict__.get("_weights", ()))
-        if (form == "kernel" and held != len(self.rows_)) or (form == "primal" and held < self.rows_.n_features):
-            raise ValueError("The coefficients do not go with the rows.")
 
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn import kernel_ridge, svm
@@ -12,7 +11,6 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
@@ -25,7 +23,7 @@ _NAMES = {"genrbf": "rbf", "rbf": "rbf", "linear": "linear"}
 
 
 @dataclass(frozen=True)
-class MeanGram(Restored):
+class MeanGram:
     """A mean of kernels, one for each completion.
 
     A mean of positive semi-definite matrices is one too, and a new row joins it completion by completion, so
@@ -43,8 +41,6 @@ class MeanGram(Restored):
     estimator: BaseEstimator
     kernel: CompleteKernel
     completed: np.ndarray
-
-    _held: ClassVar[dict] = {"estimator": BaseEstimator, "kernel": CompleteKernel, "completed": "float m n d"}
 
     @classmethod
     def of(cls, estimator, completed: np.ndarray) -> MeanGram:

@@ -18,7 +18,7 @@ from gapkernel.estimators.class_weights import left_in
 from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
-from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -37,13 +37,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
     n_jobs: int | None = None
     verbose: bool | int = False
     random_state: Any = None
-
-    _held: ClassVar[dict] = {
-        "estimators_": [BaseEstimator],
-        "imputations_": Imputations,
-        "_mean_gram": MeanGram | None,
-        "schema_": Schema,
-    }
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"])],
@@ -214,12 +207,6 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     >>> MultipleImputationClassifier(SVC(), imputer, pooling="average").fit(X, y).predict([[0.1, np.nan], [2.0, 1.9]])
     array([0, 1])
     """
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        known = {len(getattr(one, "classes_", self.classes_)) for one in self.__dict__.get("estimators_", ())}
-        if known - {len(self.__dict__.get("classes_", ()))}:
-            raise ValueError("The estimators do not go with the classes.")
 
     def predict(self, X) -> np.ndarray:
         """The class of each row.
