@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.class_weights import class_weighted, left_in
@@ -253,4 +254,5 @@ class KernelMachine(KernelEstimator, ABC):
         if self._remembered is not None and X is self._remembered[0]:
             return self._remembered[1]
         rows = self._laws(X)
-        return self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
+        values = self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
+        return check_finite(values, type(self).__name__)

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.tables import read_classes, read_labelled, read_table, read_weights
 from gapkernel.tables.part_by_part import AnswersInParts
@@ -114,6 +115,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
             if len(known):
                 place = np.searchsorted(known, column).clip(max=len(known) - 1)
                 joint += np.where((known[place] == column)[:, None], log_prob[:, place].T, 0.0)
+        check_finite(joint, "A log probability")
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
     def predict_proba(self, X) -> np.ndarray:

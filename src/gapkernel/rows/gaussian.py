@@ -101,7 +101,7 @@ class GaussianRows(PatternRows):
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
         directions = np.ascontiguousarray(self._lines(directions, "directions").T)
         out = np.empty((len(self.gaps), directions.shape[1]))
-        check_blocks(self.gaps, self.gap_start, self.block_start, self.covariance)
+        check_blocks(self)
         gap_columns = np.nonzero(self.gaps)[1]
         quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
         return out[self.pattern]
@@ -131,7 +131,7 @@ class GaussianRows(PatternRows):
     def scale(self, factors) -> GaussianRows:
         """The laws of the rows with every column multiplied by its factor; gaps and patterns stay."""
         factors = np.array(self._factors(factors))  # one layout: each would be compiled by itself
-        check_blocks(self.gaps, self.gap_start, self.block_start, self.covariance)
+        check_blocks(self)
         covariance = np.array(self.covariance)
         scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
         return GaussianRows(self.means * factors, self.pattern, self.gaps, covariance)

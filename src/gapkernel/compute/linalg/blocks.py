@@ -20,13 +20,13 @@ def places_of(starts: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return np.repeat(starts[kept] - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())
 
 
-def check_blocks(gaps: np.ndarray, gap_start: np.ndarray, block_start: np.ndarray, covariance: np.ndarray) -> None:
-    """Refuse covariances that are not those of the ``gaps`` of each pattern, or starts that are not theirs."""
-    check_array("The gaps of the patterns", gaps, np.bool_, len(gaps), np.shape(gaps)[-1])
-    sizes = gaps.sum(axis=1)
-    if not (np.array_equal(gap_start, starts_of(sizes)) and np.array_equal(block_start, starts_of(sizes**2))):
+def check_blocks(rows) -> None:
+    """Refuse Gaussian rows whose covariances are not those of the gaps of each pattern."""
+    check_array("The gaps of the patterns", rows.gaps, np.bool_, len(rows.gaps), rows.n_features)
+    sizes = rows.gaps.sum(axis=1)
+    if not (np.array_equal(rows.gap_start, starts_of(sizes)) and np.array_equal(rows.block_start, starts_of(sizes**2))):
         raise ValueError("The patterns do not begin where their gaps do.")
-    check_numbers("A covariance", covariance, block_start[-1])
+    check_numbers("A covariance", rows.covariance, rows.block_start[-1])
 
 
 def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:

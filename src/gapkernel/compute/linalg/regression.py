@@ -7,19 +7,20 @@ function refuses arrays whose shapes do not agree: the loops look at no bounds.
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array, check_places
 
 _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast cache
 
 
-@compiled()
 def take(design, places, rows):
     """``design[places][:, rows]`` as one contiguous copy."""
-    for k in range(len(places)):
-        if not 0 <= places[k] < design.shape[0]:
-            raise ValueError("A regression names a place that the design does not have.")
-    for i in range(len(rows)):
-        if not 0 <= rows[i] < design.shape[1]:
-            raise ValueError("A regression names a row that the design does not have.")
+    check_places("The places of a regression", places, design.shape[0], len(places))
+    check_places("The rows of a regression", rows, design.shape[1], len(rows))
+    return _take(design, places, rows)
+
+
+@compiled()
+def _take(design, places, rows):
     out = np.empty((len(places), len(rows)))
     for k in range(len(places)):
         for i in range(len(rows)):
@@ -27,14 +28,17 @@ def take(design, places, rows):
     return out
 
 
-@compiled()
 def scores(design, coefficients):
     """``coefficients @ design``, (n_outputs, n_rows).
 
     Compiled without leave to reorder: the score of a row is the same, to the last bit, in every batch.
     """
-    if coefficients.shape[1] != design.shape[0]:
-        raise ValueError("The coefficients do not go with the design.")
+    check_array("The coefficients of a regression", coefficients, np.float64, len(coefficients), len(design))
+    return _scores(design, coefficients)
+
+
+@compiled()
+def _scores(design, coefficients):
     out = np.zeros((coefficients.shape[0], design.shape[1]))
     for c in range(coefficients.shape[0]):
         for k in range(design.shape[0]):

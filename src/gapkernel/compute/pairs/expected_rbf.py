@@ -97,7 +97,8 @@ class ExpectedRBFEngine:
 
     def dot(self, coefficients: np.ndarray) -> np.ndarray:
         """The matrix times ``coefficients`` (n_right, k), one tile at a time: the matrix is never held."""
-        check_array("The coefficients", coefficients, np.float64, len(self.order_right), *coefficients.shape[1:2])
+        coefficients = np.asarray(coefficients, dtype=np.float64)
+        check_array("The coefficients", coefficients, np.float64, len(self.order_right), np.shape(coefficients)[-1])
         coefficients = np.ascontiguousarray(coefficients[self.order_right])
         out = np.zeros((len(self.order_left), coefficients.shape[1]))
 

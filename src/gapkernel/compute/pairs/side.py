@@ -68,7 +68,7 @@ def _log_dets(gap_start, block_start, covariance, gamma, log_det):
 
 def row_log_det(rows, gamma):
     """log |I + 2 gamma Sigma_i| for each row."""
-    check_blocks(rows.gaps, rows.gap_start, rows.block_start, rows.covariance)
+    check_blocks(rows)
     log_det = np.empty(len(rows.gaps))
     _log_dets(rows.gap_start, rows.block_start, rows.covariance, gamma, log_det)
     return log_det[rows.pattern]
@@ -79,8 +79,8 @@ def lay_out(rows, gamma, centre):
 
     Means are measured from ``centre``, so that columns far from 0 lose no digits.
     """
-    check_blocks(rows.gaps, rows.gap_start, rows.block_start, rows.covariance)
-    check_numbers("A mean", rows.means, len(rows.pattern), rows.gaps.shape[1])
+    check_blocks(rows)
+    check_numbers("A mean", rows.means, len(rows.pattern), rows.n_features)
     check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
     counts = np.bincount(rows.pattern, minlength=len(rows.gaps))
     rank = np.empty(len(counts), dtype=np.int64)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.margins.cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.estimators.one_against_rest import OneAgainstRest
@@ -257,7 +258,7 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         check_is_fitted(self, "form_")
         if self.form_ == "kernel":
             return super()._values(X)
-        return self._laws(X).means @ self._primal().T + self._intercept
+        return check_finite(self._laws(X).means @ self._primal().T + self._intercept, "The margin")
 
     def _primal(self) -> np.ndarray:
         """The weight of each column, (n_outputs, n_features); private coordinates belong to training rows."""

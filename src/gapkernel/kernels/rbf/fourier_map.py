@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF, UnscaledExpectedRBF
@@ -62,7 +63,8 @@ class FourierMap:
 
     def __call__(self, rows: Rows) -> np.ndarray:
         """The features of each row, (n_rows, n_components): all cosines, then all sines."""
-        return self._waves(rows) * np.exp(_on_laws(self.kernel).log_scale(rows))[:, None]
+        features = self._waves(rows) * np.exp(_on_laws(self.kernel).log_scale(rows))[:, None]
+        return check_finite(features, "A Fourier feature")
 
     def _waves(self, rows: Rows) -> np.ndarray:
         """The mean wave of a mixture is the mixture of its components' waves."""
