@@ -39,6 +39,9 @@ DOORS = {
     "sums": (
         lambda rows: covariance_sums(ROWS, rows, 0.5, lambda t: WEIGHTS, WEIGHTS), ROWS, BLOCKS + LAWS
     ),
+    "sums of new rows": (
+        lambda rows: covariance_sums(rows, ROWS, 0.5, lambda t: WEIGHTS, WEIGHTS), ROWS, BLOCKS + LAWS
+    ),
     "norm": (lambda rows: GenRBF(0.3).log_scale(rows), ROWS, BLOCKS),
     "directions": (lambda rows: rows.quadratic(np.eye(D)), ROWS, BLOCKS),
     "units": (lambda rows: rows.scale(UNITS), ROWS, BLOCKS),
