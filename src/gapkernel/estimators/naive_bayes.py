@@ -115,8 +115,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
             if len(known):
                 place = np.searchsorted(known, column).clip(max=len(known) - 1)
                 joint += np.where((known[place] == column)[:, None], log_prob[:, place].T, 0.0)
-        check_finite(joint, "A log probability")
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        return joint - check_finite(logsumexp(joint, axis=1, keepdims=True), "A log probability")
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells.
