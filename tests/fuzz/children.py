@@ -1,24 +1,9 @@
 """Processes that try many changed models, so that a crash is seen."""
 
 import json
-import pickle
 import subprocess
 import sys
 from pathlib import Path
-
-import models
-
-from gapkernel.persistence import save
-
-
-def originals_in(folder):
-    """Write the files of all models, with rows to ask them about, into a folder."""
-    found = []
-    for model, table in models.fitted():
-        save(model, folder / "model.skops")
-        found.append((type(model).__name__, (folder / "model.skops").read_bytes(), table))
-    (folder / "originals.pickle").write_bytes(pickle.dumps(found))
-    return folder
 
 
 def is_fine(told):

@@ -13,6 +13,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
 from forgery import ORDINARY, VERBS
 
 from gapkernel.persistence import load

@@ -25,7 +25,7 @@ BLOCK = 1000
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
     """The files of all models, with rows to ask them about."""
-    return children.originals_in(tmp_path_factory.mktemp("originals"))
+    return models.write_originals(tmp_path_factory.mktemp("originals"))
 
 
 def troubles(folder, change, first, last):

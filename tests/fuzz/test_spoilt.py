@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import children
+import models
 
 BLOCK = 2000
 """Changes of one test, so that a run can go on where it stopped."""
@@ -17,7 +18,7 @@ BLOCK = 2000
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
     """The files of all models, with rows to ask them about."""
-    return children.originals_in(tmp_path_factory.mktemp("originals"))
+    return models.write_originals(tmp_path_factory.mktemp("originals"))
 
 
 @pytest.fixture(scope="module")
