@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.class_weights import class_weighted, left_in
@@ -95,8 +96,6 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     _learns_widths: ClassVar[bool] = False
     """Whether the estimator finds how much each column counts."""
 
-    _held: ClassVar[dict] = {"density_": Density, "kernel_": Kernel}
-
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
     def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
@@ -159,12 +158,6 @@ class KernelMachine(KernelEstimator, ABC):
     """
 
     _target: ClassVar[str | None] = None
-    _held: ClassVar[dict] = {
-        "rows_": (Rows, "n d"),
-        "_weights": "float n o",
-        "_intercept": "float o",
-        "training_summary_": TrainingSummary,
-    }
     _remembered: tuple[Any, np.ndarray] | None = None
     """A table and its decision values, which a search has computed with those of other candidates."""
 
@@ -261,4 +254,5 @@ class KernelMachine(KernelEstimator, ABC):
         if self._remembered is not None and X is self._remembered[0]:
             return self._remembered[1]
         rows = self._laws(X)
-        return self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
+        values = self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
+        return check_finite(values, type(self).__name__)

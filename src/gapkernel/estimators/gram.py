@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gapkernel.estimators.base import KernelEstimator
-from gapkernel.rows import Rows
 from gapkernel.tables import read_table, read_weight
 
 
@@ -60,8 +57,6 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     >>> make_pipeline(Gram(), KernelPCA(2, kernel="precomputed")).fit_transform(X).shape
     (4, 2)
     """
-
-    _held: ClassVar[dict] = {"rows_": Rows}
 
     def fit(self, X, y=None, sample_weight=None) -> Gram:
         """Fit density and kernel, and keep the laws of the rows.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.rows import Patterns
 from gapkernel.tables import Schema, Table, read_table
@@ -19,7 +17,7 @@ MOST_MASKS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSummary(Restored):
+class TrainingSummary:
     """What a fitted estimator remembers of its training table: small, whatever the number of rows.
 
     Attributes
@@ -40,14 +38,6 @@ class TrainingSummary(Restored):
     deviations: np.ndarray
     patterns: np.ndarray
     pattern_counts: np.ndarray
-
-    _held: ClassVar[dict] = {
-        "n_rows": int,
-        "gap_counts": "int d",
-        "deviations": "nan d",
-        "patterns": "bool p d",
-        "pattern_counts": "int p",
-    }
 
     @classmethod
     def of(cls, table: Table) -> TrainingSummary:

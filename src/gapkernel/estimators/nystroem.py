@@ -81,7 +81,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
     _: KW_ONLY
     landmarks: str = "uniform"
 
-    _held: ClassVar[dict] = {"rows_": (Rows, "l"), "normalization_": "float l l", "_n_features_out": int}
     _parameter_constraints: ClassVar[dict] = {"landmarks": [StrOptions({"uniform", "pivoted"})]}
 
     def fit(self, X, y=None, sample_weight=None) -> Nystroem:

@@ -17,13 +17,6 @@ class OneAgainstRest(ClassifierMixin, AnswersInParts):
     intercept_: np.ndarray
     _values: Callable[..., np.ndarray]
 
-    def _check_held(self) -> None:
-        super()._check_held()  # type: ignore[misc]
-        if "classes_" in self.__dict__:
-            n_classes = len(self.classes_)
-            if np.shape(self.intercept_) != (n_classes if n_classes > 2 else 1,):
-                raise ValueError("The decision values do not go with the classes.")
-
     def decision_function(self, X) -> np.ndarray:
         """The decision values of each row: the class is that of the largest, or with two classes given by the sign.
 

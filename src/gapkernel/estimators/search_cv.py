@@ -49,7 +49,6 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
 
     _kind: ClassVar[type[KernelMachine]]
     _penalty: ClassVar[tuple[str, str]] = ("C", "Cs")
-    _held: ClassVar[dict] = {"best_estimator_": KernelMachine}
     _parameter_constraints: ClassVar[dict] = {"refit": ["boolean"]}
 
     def fit(self, X, y, sample_weight=None, groups=None) -> Self:

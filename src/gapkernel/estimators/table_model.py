@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.tables import Schema, labels_of, names_of, read_table
 from gapkernel.tables.pandas_files import pandas_files
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -24,7 +23,7 @@ def _has(method: str):
 
 
 @dataclass(eq=False, repr=False)
-class TableModel(MetaEstimatorMixin, Restored, BaseEstimator):
+class TableModel(MetaEstimatorMixin, BaseEstimator):
     """An estimator that takes new tables as a file reader gives them; what ``gapkernel fit`` saves.
 
     Columns are found by name, in any order, and others are left out. Categories are matched by their text, and a level
@@ -76,7 +75,6 @@ class TableModel(MetaEstimatorMixin, Restored, BaseEstimator):
     names_: list[str] | None = field(init=False)
     levels_: dict[str, tuple] | None = field(init=False)
 
-    _held: ClassVar[dict] = {"estimator_": BaseEstimator, "names_": list | None, "levels_": dict | None}
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "target": [str],

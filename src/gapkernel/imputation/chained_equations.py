@@ -148,7 +148,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     verbose: bool | int = False
     random_state: Any = None
 
-    _held: ClassVar[dict] = {"_plan": sweeps.Plan, "_chains": [sweeps.Chain], "schema_": Schema}
     _parameter_constraints: ClassVar[dict] = {
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
@@ -164,11 +163,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "draws": [StrOptions({"proper", "plug-in", "expected"})],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        for chain in self.__dict__.get("_chains", ()):
-            self._plan.check(chain)
 
     def fit(self, X, y=None) -> ChainedEquations:
         """Run the chains on the training rows and keep their parameters.

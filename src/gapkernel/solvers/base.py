@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.restored import Restored
 
 FOLDS = 5
 """Parts of the rows that are left out in turn where there is no closed form for single rows."""
@@ -21,7 +19,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Restored):
+class Solution:
     """Coefficients of a kernel machine.
 
     Attributes
@@ -40,15 +38,13 @@ class Solution(Restored):
     intercept: np.ndarray
     n_iter: np.ndarray | int | None
 
-    _held: ClassVar[dict] = {"kept": "int n", "weights": "float n o", "intercept": "float o"}
-
     def values(self, cross: np.ndarray) -> np.ndarray:
         """Decision values of new rows, (n_new, n_outputs), from their kernel with all training rows."""
         return cross[:, self.kept] @ self.weights + self.intercept
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(Restored):
+class LeftOut:
     """Solutions that have each left some rows out.
 
     Attributes
@@ -63,8 +59,6 @@ class LeftOut(Restored):
     solution: np.ndarray
     weights: np.ndarray
     intercept: np.ndarray
-
-    _held: ClassVar[dict] = {"solution": "index<s n", "weights": "float s n o", "intercept": "float s o"}
 
     def values(self, cross: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The value of each row at ``places`` by the solution without it, (n_places, n_outputs).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
@@ -45,13 +44,6 @@ class LaplacePosterior(Posterior):
     latent: np.ndarray
     curvature: np.ndarray
     skew: np.ndarray
-
-    _held: ClassVar[dict] = {"latent": "float n", "curvature": "float n", "skew": "float n"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if np.any(self.curvature < 0):
-            raise ValueError("A likelihood curves the wrong way.")
 
     @cached_property
     def inverse(self) -> np.ndarray:

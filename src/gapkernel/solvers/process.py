@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from gapkernel.compute.record import Record
 from gapkernel.solvers.base import Solution, Solver
 
 VALUE_TOLERANCE = 1e7 * np.finfo(float).eps
@@ -26,7 +26,7 @@ Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Solution):
+class Posterior(Record, Solution):
     """What the targets say about the process.
 
     Attributes
@@ -39,13 +39,6 @@ class Posterior(Solution):
 
     factor: np.ndarray
     log_likelihood: float
-
-    _held: ClassVar[dict] = {"factor": "float n n", "log_likelihood": float}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if not np.all(self.factor.diagonal() > 0):
-            raise ValueError("The factor of a covariance is singular.")
 
     @property
     def coefficients(self) -> np.ndarray:

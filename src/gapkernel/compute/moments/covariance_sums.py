@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from gapkernel.compute.doors import check_numbers
 from gapkernel.compute.linalg.blocks import spectrum
 from gapkernel.compute.linalg.frames import WIDEST
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
-from gapkernel.compute.pairs.side import lay_out
+from gapkernel.compute.pairs.side import check_laws, lay_out
 from gapkernel.compute.runtime.config import get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 
@@ -17,6 +18,8 @@ def covariance_sums(left, right, gamma, vectors, matrix):
     ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row of ``left``, one v_i in each column
     of (k, n). Complete rows have 0.
     """
+    check_laws(left, right.n_features)
+    check_numbers("The weights of the covariances", matrix, len(right), len(right))
     side, order, _ = lay_out(right, gamma, 0.0)
 
     def sums_of(task):

@@ -4,7 +4,6 @@ from gapkernel.estimators.calibration.base import (
     Calibration,
     Limits,
     NotCalibratedError,
-    check_asked,
     check_enough,
     checked_coverage,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "MachineIntervals",
     "MaskCalibration",
     "NotCalibratedError",
-    "check_asked",
     "check_enough",
     "checked_coverage",
 ]

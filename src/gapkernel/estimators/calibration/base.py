@@ -145,18 +145,6 @@ class Conformal(AnswersInParts):
         raise NotImplementedError
 
 
-def check_asked(calibration: Calibration | None, n_rows: int) -> None:
-    """Refuse a calibration from a file that asks about other rows than the ``n_rows`` that were left out."""
-    if calibration is not None and calibration.n_asked not in (0, n_rows):
-        raise ValueError("The calibration does not go with the rows that were left out.")
-
-
-def check_scores(scores: np.ndarray, n_rows: int) -> None:
-    """Refuse scores from a file that do not go with the rows; a score may be infinite."""
-    if len(scores) != n_rows or not n_rows or scores.dtype != np.float64 or np.isnan(scores).any():
-        raise ValueError("The scores do not go with the rows.")
-
-
 def conformal_quantile(scores: np.ndarray, coverage: float) -> np.ndarray:
     """The ceil((n + 1) coverage)-th smallest of n scores, of each target by itself; infinite if there are too few."""
     rank = rank_of(len(scores), coverage)

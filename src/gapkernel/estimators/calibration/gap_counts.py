@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.calibration.base import (
     Calibration,
     LeftOutScores,
     Limits,
-    check_scores,
     conformal_quantile,
     enough_rows,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class GapCountCalibration(Restored, Calibration):
+class GapCountCalibration(Calibration):
     """Scores within groups of rows that miss about as many cells (Mondrian conformal prediction).
 
     Attributes
@@ -31,12 +28,6 @@ class GapCountCalibration(Restored, Calibration):
 
     gap_counts: np.ndarray
     scores: np.ndarray
-
-    _held: ClassVar[dict] = {"gap_counts": "int n", "scores": np.ndarray}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        check_scores(self.scores, len(self.gap_counts))
 
     def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores | None = None) -> Limits:
         return Limits.by_one_rule("count", self.half_widths(missing, coverage))

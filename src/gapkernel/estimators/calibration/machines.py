@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from gapkernel.compute.runtime.config import get_config
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.calibration.base import Calibration, check_asked, check_enough
+from gapkernel.estimators.calibration.base import Calibration, check_enough
 from gapkernel.estimators.calibration.intervals import ConformalIntervals
 from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.kernels import Kernel
@@ -21,21 +19,12 @@ from gapkernel.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutRows(Restored):
+class LeftOutRows:
     """The laws of the training rows, their targets, and the solutions that have not learned from each."""
 
     rows: Rows
     y: np.ndarray
     solutions: LeftOut
-
-    _held: ClassVar[dict] = {"rows": (Rows, "n"), "y": np.ndarray, "solutions": LeftOut}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        n_outputs = self.solutions.weights.shape[2]
-        whole = len(self.rows) == len(self.y) == len(self.solutions.solution)
-        if not whole or self.y.dtype.kind not in "fiu" or self.y.size != n_outputs * len(self.y):
-            raise ValueError("The rows that were left out do not go with their targets.")
 
 
 class MachineIntervals(ConformalIntervals):
@@ -44,13 +33,6 @@ class MachineIntervals(ConformalIntervals):
     kernel_: Kernel
     _laws: Callable[..., Rows]
     _left_out: LeftOutRows | None
-
-    _held: ClassVar[dict] = {"calibration_": Calibration | None, "_left_out": LeftOutRows | None}
-
-    def _check_held(self) -> None:
-        super()._check_held()  # type: ignore[misc]
-        left_out = self.__dict__.get("_left_out")
-        check_asked(self.__dict__.get("calibration_"), 0 if left_out is None else len(left_out.y))
 
     def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
         calibration: Calibration | None = None

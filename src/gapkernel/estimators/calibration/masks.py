@@ -18,17 +18,14 @@ the first that has enough left-out rows:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.calibration.base import (
     MOST_COPIES,
     Calibration,
     LeftOutScores,
     Limits,
-    check_scores,
     conformal_quantile,
     enough_rows,
     rank_of,
@@ -41,7 +38,7 @@ MANY = 100
 
 
 @dataclass(frozen=True, eq=False)
-class MaskCalibration(Restored, Calibration):
+class MaskCalibration(Calibration):
     """Scores of left-out rows with the mask of each new row.
 
     Attributes
@@ -57,14 +54,6 @@ class MaskCalibration(Restored, Calibration):
     table: Table
     missing: np.ndarray
     scores: np.ndarray
-
-    _held: ClassVar[dict] = {"table": Table, "missing": "bool n d", "scores": np.ndarray}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        check_scores(self.scores, len(self.missing))
-        if self.table.shape != self.missing.shape:
-            raise ValueError("The masks do not go with the rows.")
 
     @property
     def n_asked(self) -> int:  # type: ignore[override]

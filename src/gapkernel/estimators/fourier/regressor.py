@@ -107,7 +107,6 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
 
     conformal: bool | str = False
 
-    _held: ClassVar[dict] = {"calibration_": GapCountCalibration | None}
     _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count"})]}
     _check_targets = partial(read_target, multi_output=True, y_numeric=True)
     _sums_of = Sums.of_values

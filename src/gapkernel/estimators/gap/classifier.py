@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -119,17 +118,6 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
 
     scoring: str | Callable = "log_loss"
     class_weight: dict | str | None = None
-
-    _held: ClassVar[dict] = {"classes_": "any c"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        left_out = self.__dict__.get("_left_out")
-        members = [*self.__dict__.get("fitted_", ()), *chain.from_iterable(left_out.members if left_out else ())]
-        if any(member.n_classes != len(self.classes_) for member in members):
-            raise ValueError("The members do not go with the classes.")
-        if left_out is not None and not np.isin(left_out.y, np.arange(len(self.classes_))).all():
-            raise ValueError("The rows that were left out do not go with the classes.")
 
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         labels, codes = read_classes(y)

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted, raw_answers
 from gapkernel.estimators.ridge import KernelRidge
@@ -179,7 +178,7 @@ class EstimatorMember(Member):
         return Tried(self.name, {}, raw, "plain", method, partial(problem.fitted, estimator))
 
 
-class OnCodes(Restored, BaseEstimator):
+class OnCodes(BaseEstimator):
     """An estimator on standardised numbers and one-hot codes; a column without a value at fit is a column of zeros.
 
     Parameters
@@ -188,8 +187,6 @@ class OnCodes(Restored, BaseEstimator):
     labels : ndarray, default=None
         The classes, which the estimator is given in place of their places; None for numbers.
     """
-
-    _held: ClassVar[dict] = {"empty_": "bool c", "model_": BaseEstimator}
 
     def __init__(self, estimator, labels=None):
         self.estimator = estimator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -102,8 +102,6 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     """
 
     scoring: str | Callable = "neg_root_mean_squared_error"
-
-    _held: ClassVar[dict] = {"_units": [float]}
 
     @property
     def _reading(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import one_blas_thread
 from gapkernel.estimators.base import KernelMachine, Laws
-from gapkernel.estimators.calibration import Calibration, check_asked
+from gapkernel.estimators.calibration import Calibration
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
 from gapkernel.rows import Rows
@@ -67,16 +67,11 @@ class GaussianProcess(KernelMachine):
     noise_level_bounds: Any = field(default="fixed", init=False)
 
     _learns_widths = True
-    _held: ClassVar[dict] = {"_gap_columns": "bool m?", "calibration_": Calibration | None}
     _parameter_constraints: ClassVar[dict] = {
         "optimizer": [StrOptions({"fmin_l_bfgs_b"}), callable, None],
         "n_restarts_optimizer": [Interval(Integral, 0, None, closed="left")],
         "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        check_asked(self.__dict__.get("calibration_"), len(self.__dict__.get("rows_", ())))
 
     def _validate_params(self) -> None:
         super()._validate_params()

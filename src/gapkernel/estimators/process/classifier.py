@@ -150,18 +150,11 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     conformal: bool | str = False
 
     _target = "classes"
-    _held: ClassVar[dict] = {"processes_": [FittedProcess], "classes_": "any c", "_places": "index<c n"}
     _parameter_constraints: ClassVar[dict] = {
         "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        n_classes = len(self.__dict__.get("classes_", ()))
-        if n_classes and len(self.processes_) != (n_classes if n_classes > 2 else 1):
-            raise ValueError("The processes do not go with the classes.")
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.

@@ -26,14 +26,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
-from typing import ClassVar
 
 import numpy as np
 
 from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.record import Record
 from gapkernel.compute.runtime.config import get_config
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
 from gapkernel.estimators.process.landmarks import MANY, Landmarks, landmarks_of
 from gapkernel.kernels import AnisotropicRBF
@@ -48,7 +46,7 @@ Vectors = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence(Restored, ABC):
+class Evidence(ABC):
     """The training rows and their targets, for any hyperparameters.
 
     Attributes
@@ -65,13 +63,6 @@ class Evidence(Restored, ABC):
     targets: np.ndarray
     columns: np.ndarray
     gap_scale: float | None
-
-    _held: ClassVar[dict] = {
-        "rows": (Rows, "n d"),
-        "targets": "float n",
-        "columns": "int d",
-        "gap_scale": Real | None,
-    }
 
     @property
     def prior_mean(self) -> float:
@@ -138,8 +129,6 @@ class NumberEvidence(Evidence):
     alpha: np.ndarray
     weight: np.ndarray | None = None
 
-    _held: ClassVar[dict] = {"alpha": "float n", "weight": "float n?"}
-
     @property
     def noise_shares(self) -> np.ndarray | float:
         return 1.0 if self.weight is None else 1.0 / self.weight
@@ -167,8 +156,6 @@ class ClassEvidence(Evidence):
     max_iter: int
     offset: float
 
-    _held: ClassVar[dict] = {"weight": "float n?", "max_iter": int, "offset": float}
-
     @property
     def prior_mean(self) -> float:
         return self.offset
@@ -178,7 +165,7 @@ class ClassEvidence(Evidence):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedProcess(Restored):
+class FittedProcess(Record):
     """The posterior process at chosen hyperparameters, in units of the targets it was given.
 
     Attributes
@@ -194,23 +181,6 @@ class FittedProcess(Restored):
     parameters: Hyperparameters
     posterior: ProcessPosterior
     n_landmarks: int | str | None = "auto"
-
-    _held: ClassVar[dict] = {
-        "evidence": Evidence,
-        "parameters": Hyperparameters,
-        "posterior": Posterior,
-        "n_landmarks": Integral | str | None,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        owners, n_scales = self.evidence.columns, len(self.parameters.length_scale)
-        if len(self.posterior.factor) != len(self.evidence.rows):
-            raise ValueError("The posterior does not go with the rows.")
-        if np.any(owners < -1) or (n_scales > 1 and np.any(owners >= n_scales)):
-            raise ValueError("The length scales do not go with the columns.")
-        if np.any(owners < 0) and self.evidence.gap_scale is None:
-            raise ValueError("The columns of gaps have no length scale.")
 
     @property
     def kernel(self) -> AnisotropicRBF:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-
-from gapkernel.compute.runtime.restored import Restored
 
 SHRINKAGE = 0.5
 """Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Hyperparameters(Restored):
+class Hyperparameters:
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
 
     Attributes
@@ -34,13 +31,6 @@ class Hyperparameters(Restored):
     bounds: np.ndarray
     free: np.ndarray
     shrinks: bool = False
-
-    _held: ClassVar[dict] = {"logarithms": "any p", "bounds": "any p 2", "free": "bool p", "shrinks": bool}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if len(self.logarithms) < 3 or not np.isfinite(np.exp(self.logarithms)).all():  # a noise of 0 has -inf
-            raise ValueError("The hyperparameters are not numbers.")
 
     @property
     def constant(self) -> float:

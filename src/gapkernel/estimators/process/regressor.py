@@ -136,7 +136,6 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     unlabelled: bool = False
     conformal: bool | str = False
 
-    _held: ClassVar[dict] = {"process_": FittedProcess, "_centre": float, "_unit": float}
     _parameter_constraints: ClassVar[dict] = {
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -84,7 +84,6 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     conformal: bool | str = False
 
     _target = "numbers"
-    _held: ClassVar[dict] = {"dual_coef_": np.ndarray}
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,8 +33,6 @@ class SupportVectorMachine(LibsvmParameters, KernelMachine):
     """A kernel machine on libsvm."""
 
     verbose: bool = False
-
-    _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
 
     @property
     def coef_(self) -> np.ndarray:
@@ -171,11 +168,6 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if "classes_" in self.__dict__ and len(self._intercept) != comb(len(self.classes_), 2):
-            raise ValueError("The coefficients do not go with the classes.")
 
     @property
     def predict_proba(self):

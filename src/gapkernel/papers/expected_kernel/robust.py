@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute import check_finite
 from gapkernel.estimators import KernelMachine, Laws, OneAgainstRest, Training
 from gapkernel.kernels import POSITIVE, Kernel
 from gapkernel.papers.expected_kernel.cone_solver import ConeSolution, ConeSolver
@@ -248,20 +249,11 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         certain = GaussianRows.certain(rows.means)
         return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
-    # in the primal form, one weight for each column
-    _held: ClassVar[dict] = {"_weights": "float w o", "intercept_": "float o", "form_": str}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        form, held = self.__dict__.get("form_"), len(self.__dict__.get("_weights", ()))
-        if (form == "kernel" and held != len(self.rows_)) or (form == "primal" and held < self.rows_.n_features):
-            raise ValueError("The coefficients do not go with the rows.")
-
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")
         if self.form_ == "kernel":
             return super()._values(X)
-        return self._laws(X).means @ self._primal().T + self._intercept
+        return check_finite(self._laws(X).means @ self._primal().T + self._intercept, "The margin")
 
     def _primal(self) -> np.ndarray:
         """The weight of each column, (n_outputs, n_features); private coordinates belong to training rows."""
