@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
 from gapkernel.estimators.process import base
-from gapkernel.estimators.process.evidence import FittedProcess
+from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.solvers import process
 from gapkernel.solvers.process import lbfgs
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gapkernel.compute.runtime.restored import Restored
+from gapkernel.kernels import AnisotropicRBF
 
 SHRINKAGE = 0.5
 """Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
@@ -19,6 +22,9 @@ SHRINKAGE = 0.5
 class Hyperparameters(Restored):
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
 
+    The entries between the constant and the noise are the kernel's own: `kernel` turns them into a kernel, and
+    `by_length_scale` its derivatives into theirs.
+
     Attributes
     ----------
     logarithms : ndarray of shape (2 + n_length_scales,)
@@ -26,6 +32,10 @@ class Hyperparameters(Restored):
         Of the logarithms.
     free : ndarray of bool
         False for what stays as given.
+    columns : ndarray of int
+        Which length scale, if there are several, each column of the rows has; -1 for the 0/1 columns of gaps.
+    gap_scale : float or None
+        The length scale of the columns of gaps, which stays as it is.
     shrinks : bool
         Whether a log-normal prior draws the length scales of all columns to a common one.
     """
@@ -33,14 +43,28 @@ class Hyperparameters(Restored):
     logarithms: np.ndarray
     bounds: np.ndarray
     free: np.ndarray
+    columns: np.ndarray
+    gap_scale: float | None = None
     shrinks: bool = False
 
-    _held: ClassVar[dict] = {"logarithms": "any p", "bounds": "any p 2", "free": "bool p", "shrinks": bool}
+    _held: ClassVar[dict] = {
+        "logarithms": "any p",
+        "bounds": "any p 2",
+        "free": "bool p",
+        "columns": "int d",
+        "gap_scale": Real | None,
+        "shrinks": bool,
+    }
 
     def _check_held(self) -> None:
         super()._check_held()
-        if len(self.logarithms) < 3 or not np.isfinite(np.exp(self.logarithms)).all():  # a noise of 0 has -inf
+        n_scales = len(self.logarithms) - 2
+        if n_scales < 1 or not np.isfinite(np.exp(self.logarithms)).all():  # a noise of 0 has -inf
             raise ValueError("The hyperparameters are not numbers.")
+        if np.any(self.columns < -1) or (n_scales > 1 and np.any(self.columns >= n_scales)):
+            raise ValueError("The length scales do not go with the columns.")
+        if np.any(self.columns < 0) and self.gap_scale is None:
+            raise ValueError("The columns of gaps have no length scale.")
 
     @property
     def constant(self) -> float:
@@ -58,6 +82,24 @@ class Hyperparameters(Restored):
         return float(np.exp(self.logarithms[-1]))
 
     @property
+    def kernel(self) -> AnisotropicRBF:
+        """The correlation of the process."""
+        scales = self.length_scale
+        if self.gap_scale is not None:
+            return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self._owner]))
+        return AnisotropicRBF(float(scales[0]) if len(scales) == 1 else scales[self._owner])
+
+    def by_length_scale(self, sums: np.ndarray) -> np.ndarray:
+        """Sums over the columns of the rows, added up for each length scale."""
+        searched = self.columns >= 0
+        return np.bincount(self._owner[searched], sums[searched], minlength=len(self.length_scale))
+
+    @property
+    def _owner(self) -> np.ndarray:
+        """The length scale of each column of the rows; that of a column of gaps means nothing."""
+        return self.columns if len(self.length_scale) > 1 else np.zeros(len(self.columns), np.int64)
+
+    @property
     def theta(self) -> np.ndarray:
         """Logarithms of the free ones."""
         return self.logarithms[self.free]
@@ -71,10 +113,17 @@ class Hyperparameters(Restored):
         logarithms[self.free] = theta
         return replace(self, logarithms=logarithms)
 
+    @property
+    def common(self) -> Hyperparameters:
+        """One length scale, that of the first column, in place of one for each."""
+        ends, widest = [0, 1, -1], self.bounds[[0, 1, -1]]
+        widest[1] = self.bounds[1:-1, 0].min(), self.bounds[1:-1, 1].max()
+        return replace(self, logarithms=self.logarithms[ends], bounds=widest, free=self.free[ends], shrinks=False)
+
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
-        constant, scale, noise = common.logarithms
-        logarithms = np.concatenate([[constant], np.full(len(self.length_scale), scale), [noise]])
+        logarithms = np.full(len(self.logarithms), common.logarithms[1])
+        logarithms[[0, -1]] = common.logarithms[[0, -1]]
         return replace(self, logarithms=np.where(self.free, logarithms, self.logarithms))
 
     def log_prior(self) -> tuple[float, np.ndarray]:
@@ -90,8 +139,8 @@ class Hyperparameters(Restored):
     def warn_at_bounds(self) -> None:
         """Say which of the free ones lie at a bound, where a better value may be beyond."""
         names = ["constant_value", *["length_scale"] * len(self.length_scale), "noise_level"]
-        found = np.isclose(self.bounds, self.logarithms[:, None]) & self.free[:, None]
-        for k, side in np.argwhere(found):
+        at_bound = np.isclose(self.bounds, self.logarithms[:, None]) & self.free[:, None]
+        for k, side in np.argwhere(at_bound):
             column = f" of column {k - 1}" if names[k] == "length_scale" and len(self.length_scale) > 1 else ""
             warnings.warn(
                 f"The {names[k]}{column} ended at its {('lower', 'upper')[side]} bound "
@@ -101,47 +150,45 @@ class Hyperparameters(Restored):
             )
 
 
-def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
-    """Check values and bounds; ``bounds`` has an entry for each of the three, a pair (pairs) or "fixed"."""
-    names = ("constant_value", "length_scale", "noise_level")
+def hyperparameters(
+    given: Mapping[str, tuple[Any, Any]], scale: float, n_columns: int, columns: np.ndarray, gap_scale: float | None
+) -> Hyperparameters:
+    """Where a search begins.
+
+    ``given`` has the value and the bounds, a pair (or pairs) or "fixed", of the constant, the length scale and the
+    noise, by their names. ``scale`` is the length scale where none is given as a number.
+    """
     values, limits, free = [], [], []
-    for name, value, limit in zip(names, (constant, length_scale, noise), bounds, strict=True):
-        value = _checked_value(name, value)
-        absent = name == "noise_level" and value[0] == 0  # no noise: nothing to learn
-        if not np.isfinite(value).all() or (np.any(value <= 0) and not absent):
-            raise ValueError(f"{name} must be positive, got {value if len(value) > 1 else value[0]}.")
-        fixed = isinstance(limit, str) and limit == "fixed"
-        pair = np.array([[1.0, 1.0]]) if fixed or absent else _checked_bounds(name, limit, len(value))
+    for name, (value, limit) in given.items():
+        numbers = _length_scales(value, scale, n_columns) if name == "length_scale" else np.array([float(value)])
+        fixed = numbers[0] == 0 or (isinstance(limit, str) and limit == "fixed")  # no noise: nothing to learn
+        pairs = np.ones((1, 2)) if fixed else _checked_bounds(name, limit, len(numbers))
         with np.errstate(divide="ignore"):
-            values.append(np.log(value))
-        limits.append(np.broadcast_to(np.log(pair), (len(value), 2)))
-        free.append(np.full(len(value), not (fixed or absent)))
-    return Hyperparameters(np.concatenate(values), np.concatenate(limits), np.concatenate(free))
+            values.append(np.log(numbers))
+        limits.append(np.broadcast_to(np.log(pairs), (len(numbers), 2)))
+        free.append(np.full(len(numbers), not fixed))
+    shrinks = isinstance(given["length_scale"][0], str) and given["length_scale"][0] == "shrunk"
+    return Hyperparameters(*map(np.concatenate, (values, limits, free)), columns, gap_scale, shrinks)
 
 
-def length_scales(length_scale, scale: float, n_columns: int):
+def _length_scales(given, scale: float, n_columns: int) -> np.ndarray:
     """What None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array stand for."""
-    if length_scale is None or isinstance(length_scale, str):
-        if length_scale not in (None, "ard", "shrunk"):
-            raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {length_scale!r}.")
-        return np.full(1 if length_scale is None else n_columns, scale)
-    if np.ndim(length_scale) and np.shape(length_scale) != (n_columns,):
-        raise ValueError(f"length_scale must be one number or {n_columns}, got shape {np.shape(length_scale)}.")
-    return length_scale
-
-
-def _checked_value(name, value) -> np.ndarray:
-    """One number, or one for each column if it is a length scale."""
+    if given is None or isinstance(given, str):
+        if given not in (None, "ard", "shrunk"):
+            raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {given!r}.")
+        return np.full(1 if given is None else n_columns, scale)
     try:
-        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        scales = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a positive number, got {value!r}.") from None
-    if name != "length_scale" and values.size != 1:
-        raise ValueError(f"{name} must be one positive number, got {value!r}.")
-    return values.reshape(-1)
+        raise ValueError(f"length_scale must be a positive number or {n_columns} of them, got {given!r}.") from None
+    if scales.shape not in ((), (n_columns,)):
+        raise ValueError(f"length_scale must be one number or {n_columns}, got shape {scales.shape}.")
+    if not (np.isfinite(scales).all() and np.all(scales > 0)):
+        raise ValueError(f"length_scale must be positive, got {given!r}.")
+    return scales.reshape(-1)
 
 
-def _checked_bounds(name, limit, n_values) -> np.ndarray:
+def _checked_bounds(name: str, limit, n_values: int) -> np.ndarray:
     try:
         pairs = np.atleast_2d(np.asarray(limit, dtype=np.float64))
     except (TypeError, ValueError):

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from gapkernel.estimators.base import Laws
-from gapkernel.estimators.calibration import (
-    Calibration,
-    ConformalIntervals,
-    GapCountCalibration,
-    MaskCalibration,
-)
-from gapkernel.estimators.class_weights import part_of
-from gapkernel.estimators.process.base import GaussianProcess, with_gaps
-from gapkernel.estimators.process.evidence import FittedProcess, NumberEvidence
-from gapkernel.estimators.process.training import ProcessTraining, location_and_unit, process_training, read_targets
+from gapkernel.estimators.calibration import Calibration, ConformalIntervals, GapCountCalibration
+from gapkernel.estimators.class_weights import left_in
+from gapkernel.estimators.process.base import GaussianProcess, ProcessTraining
+from gapkernel.estimators.process.evidence import Evidence, NumberEvidence
+from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.rows import GaussianRows, Rows
-from gapkernel.solvers.base import Solver
-from gapkernel.solvers.process import ProcessSolver
-from gapkernel.tables import Table, read_weight
+from gapkernel.tables import Table, missing_in, read_labelled, read_weight
+
+HELD_OUT = 0.25
+"""Share of the rows that split conformal calibration keeps for itself."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -134,34 +130,13 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     alpha: Any = 1e-10
     normalize_y: bool = False
     unlabelled: bool = False
-    conformal: bool | str = False
 
-    _held: ClassVar[dict] = {"process_": FittedProcess, "_centre": float, "_unit": float}
     _parameter_constraints: ClassVar[dict] = {
+        "noise_level": [Interval(Real, 0, np.inf, closed="left")],
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
         "conformal": ["boolean", StrOptions({"count", "mask", "loo", "split"})],
     }
-
-    def fit(self, X, y=None, sample_weight=None) -> GaussianProcessRegressor:
-        """Fit density and process.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN, None and pd.NA mark a gap.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            A target of weight w has the noise of the mean of w targets, ``noise_level / w``. Where the noise is found
-            by `fit`, only the ratios of weights count in the predicted means, but deviations are those of a target of
-            weight 1: divide weights by their mean if they are no numbers of targets. A weight of zero leaves a row out.
-            The density is weighted too, and ``alpha`` is not.
-
-        Returns
-        -------
-        self : GaussianProcessRegressor
-        """
-        return super().fit(X, y, sample_weight)
 
     def predict(self, X, return_std=False, return_cov=False) -> Any:
         """Mean of each row's target, and how uncertain it is.
@@ -185,11 +160,12 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         rows = self._laws(X)
-        mean = self._centre + self._unit * self.process_.mean(rows)
+        centre, unit = self.process_.evidence.units
+        mean = centre + unit * self.process_.mean(rows)
         if return_std:
-            return mean, self._unit * np.sqrt(self.process_.variance(rows))
+            return mean, unit * np.sqrt(self.process_.variance(rows))
         if return_cov:
-            return mean, self._unit**2 * self.process_.covariance(rows)
+            return mean, unit**2 * self.process_.covariance(rows)
         return mean
 
     def sample_y(self, X, n_samples=1, random_state=None) -> np.ndarray:
@@ -210,6 +186,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         targets : ndarray of shape (n_rows, n_samples)
         """
         rows, random = self._laws(X), check_random_state(random_state)
+        centre, unit = self.process_.evidence.units
         if rows.complete.all():
             mean, covariance = self.process_.mean(rows), self.process_.covariance(rows)
             draws = random.multivariate_normal(mean, covariance, n_samples).T
@@ -218,38 +195,17 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
             for k in range(n_samples):
                 drawn = GaussianRows.certain(rows.draws(1, random)[0])
                 draws[:, k] = random.multivariate_normal(self.process_.mean(drawn), self.process_.covariance(drawn))
-        return self._centre + self._unit * draws
+        return centre + unit * draws
 
-    def log_marginal_likelihood(self, theta=None, eval_gradient=False) -> Any:
-        """Log density of the training targets.
-
-        Parameters
-        ----------
-        theta : array-like, default=None
-            Logarithms of the hyperparameters that are not fixed: constant, length scales, noise. None means those
-            found by `fit`.
-        eval_gradient : bool, default=False
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (n_free,)
-            If ``eval_gradient``.
-        """
+    @property
+    def process_(self) -> FittedProcess:
+        """The posterior process."""
         check_is_fitted(self, "density_")
-        evidence, parameters = self.process_.evidence, self.process_.parameters
-        parameters = parameters if theta is None else parameters.at(theta)
-        if eval_gradient:
-            return evidence.value_and_gradient(parameters)
-        try:
-            return evidence.posterior(parameters).log_likelihood
-        except np.linalg.LinAlgError:
-            return -np.inf
+        return self.processes_[0]
 
     @property
     def theta_(self) -> np.ndarray:
         """Logarithms of the hyperparameters that are not fixed: constant, length scales, noise."""
-        check_is_fitted(self, "density_")
         return self.process_.parameters.theta
 
     def leave_one_out(self) -> tuple[np.ndarray, np.ndarray]:
@@ -259,80 +215,103 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         -------
         mean, std : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "density_")
         mean, variance = self.process_.left_out()
-        return self._centre + self._unit * mean, self._unit * np.sqrt(variance)
+        centre, unit = self.process_.evidence.units
+        return centre + unit * mean, unit * np.sqrt(variance)
 
-    def _read(self, X, y, sample_weight) -> tuple[Table, np.ndarray, np.ndarray | None]:
-        table, y = read_targets(self, X, y, self.unlabelled, self.categorical_features)
-        return table, y, read_weight(sample_weight, table)
-
-    def _training(self, table: Table, y, weight: np.ndarray | None) -> ProcessTraining:
-        return process_training(table, y, weight, self.alpha, self.conformal == "split", self.random_state)
-
-    def _solver(self, training: ProcessTraining) -> ProcessSolver:  # type: ignore[override]
-        """The solver at the hyperparameters given, from which `_learn` moves on."""
-        start = self._check_start(np.sum(~np.isnan(training.y)), training.table.shape[1])
-        return ProcessSolver(start.constant, start.noise)
-
-    def _learn(  # type: ignore[override]
-        self, training: ProcessTraining, laws: Laws, solver: Solver
-    ) -> GaussianProcessRegressor:
-        labelled = np.flatnonzero(~np.isnan(training.y))
-        rows, scaling, scale, gap_columns = self._process_rows(laws, labelled)
-        weight = part_of(training.weight, labelled)
-        centre, unit = location_and_unit(training.y[labelled], weight) if self.normalize_y else (0.0, 1.0)
-        targets = (training.y[labelled] - centre) / unit
-        evidence = NumberEvidence(rows, targets, **scaling, alpha=training.alpha[labelled], weight=weight)
-        try:
-            process = self._fitted_process(evidence, scale, training.table.shape[1], training.random)
-        except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(
-                f"The covariance of the targets is singular: rows are repeated or nearly so. Raise alpha (now "
-                f"{self.alpha}) or noise_level (now {self.noise_level:.3g})."
-            ) from error
-        calibration: Calibration | None = None
+    def _training(self, X, y, sample_weight, random) -> ProcessTraining:
+        table, y = self._read_targets(X, y)
+        alpha, weight = _checked_alpha(self.alpha, len(y)), read_weight(sample_weight, table)
+        table, y, weight, kept = left_in(table, y, weight)
+        training = ProcessTraining(table=table, y=y, weight=weight, alpha=alpha[kept])
+        labelled = training.labelled
+        if not len(labelled):
+            raise ValueError("sample_weight is zero for every row with a target, so there is nothing to learn from.")
         if self.conformal == "split":
-            held_out = with_gaps(self._condition(laws.density, training.held_out), gap_columns)
-            missing, left = training.held_out.missing, (training.held_out_y - centre) / unit
-            variance = process.variance(held_out) + process.parameters.noise * (1.0 / training.held_out_weight - 1.0)
-            scores = _scores(left, process.mean(held_out), variance)
-            calibration = GapCountCalibration(missing.sum(axis=1), scores)
-        elif self.conformal:
-            table, scores = training.table[labelled], _left_out_scores(process)
-            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
+            if len(labelled) * HELD_OUT < 1:
+                raise ValueError(
+                    f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
+                    f"use conformal='loo'."
+                )
+            held_out = random.permutation(labelled)[: int(HELD_OUT * len(labelled))]
+            rest = np.setdiff1d(np.arange(len(y)), held_out)
+            training = replace(training.take(rest), held_out=training.take(held_out))
+        return training
 
-        parameters, scales = process.parameters, process.parameters.length_scale
-        weights = unit * parameters.constant * process.posterior.weights
-        in_units = replace(process.posterior, weights=weights, intercept=np.array([centre]))
-        self._keep(training, Laws(laws.density, process.kernel, rows), in_units)
-        self.process_, self.calibration_, self._gap_columns = process, calibration, gap_columns
-        self._centre, self._unit = centre, unit
+    def _read_targets(self, X, y) -> tuple[Table, np.ndarray]:
+        """The checked table, and the targets with NaN where there is none."""
+        missing = np.zeros(0, bool) if y is None else missing_in(y)
+        if missing.any():
+            if not self.unlabelled:
+                raise ValueError(
+                    f"Input y contains NaN: row {np.flatnonzero(missing)[0]} has no target. Leave such rows out, or "
+                    f"set unlabelled=True to let them inform the density."
+                )
+            if missing.all():
+                raise ValueError("Input y contains NaN only: at least one row must have a target.")
+            y = np.where(missing, 0.0, column_or_1d(np.asarray(y, dtype=object), warn=True)).astype(np.float64)
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
+        y = y.astype(np.float64)
+        if missing.any():
+            y[missing] = np.nan
+        return table, y
+
+    def _evidences(self, rows: Rows, training: ProcessTraining) -> list[Evidence]:
+        y, weight = training.y, training.weight
+        units = location_and_unit(y, weight) if self.normalize_y else (0.0, 1.0)
+        targets = (y - units[0]) / units[1]
+        return [NumberEvidence(rows=rows, targets=targets, weight=weight, alpha=training.alpha, units=units)]
+
+    def _calibration(self, processes, training: ProcessTraining, rows_of) -> Calibration | None:
+        held_out = training.held_out
+        if held_out is None:
+            return super()._calibration(processes, training, rows_of)
+        (process,) = processes
+        rows, shares = rows_of(held_out.table), 1.0 if held_out.weight is None else 1.0 / held_out.weight
+        variance = process.variance(rows) + process.parameters.noise * (shares - 1.0)
+        centre, unit = process.evidence.units
+        targets = (held_out.y - centre) / unit
+        scores = _in_deviations(targets, process.mean(rows), variance)
+        return GapCountCalibration(held_out.table.missing.sum(axis=1), scores)
+
+    def _scores(self, processes, rows=None, places=slice(None)) -> np.ndarray:
+        (process,) = processes
+        mean, variance = process.left_out(rows, places)
+        own = process.parameters.noise * (process.evidence.noise_shares[places] - 1.0)  # the noise of its own weight
+        return _in_deviations(process.evidence.targets[places], mean, np.maximum(variance + own, 0.0))
+
+    def _keep(self, training: ProcessTraining) -> None:
+        parameters, posterior = self.process_.parameters, self.process_.posterior
+        scales = parameters.length_scale
         self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
         self.length_scale_ = float(scales[0]) if len(scales) == 1 else scales
-        self.log_marginal_likelihood_value_ = process.posterior.log_likelihood
-        self.L_, self.alpha_ = process.posterior.factor, process.posterior.coefficients
-        return self
+        self.L_, self.alpha_ = posterior.factor, posterior.coefficients
 
     def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         return self.predict(table, return_std=True)
-
-    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
-        return _left_out_scores(self.process_, self._laws(table), places)
 
     def _uncalibrated(self, coverage: float) -> float:
         return norm.ppf(0.5 + 0.5 * coverage)
 
 
-def _left_out_scores(process: FittedProcess, rows: Rows | None = None, places: Any = slice(None)) -> np.ndarray:
-    """The scores of training rows by all others, each with the noise of its own weight."""
-    mean, variance = process.left_out(rows, places)
-    targets, shares = process.evidence.targets, process.evidence.noise_shares
-    own = process.parameters.noise * (np.broadcast_to(shares, targets.shape)[places] - 1.0)
-    return _scores(targets[places], mean, np.maximum(variance + own, 0.0))
+def location_and_unit(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """Mean and deviation of the targets; a constant target has unit 1."""
+    mean = float(np.average(y, weights=weight))
+    unit = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
+    return mean, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
 
 
-def _scores(targets, mean, variance) -> np.ndarray:
+def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
+    """A positive number for each row."""
+    values = np.asarray(alpha)
+    if values.dtype.kind not in "fiu" or not (np.all(values > 0) and np.isfinite(values).all()):
+        raise ValueError(f"alpha must be positive, got {alpha!r}. Raise it; 1e-10 is the default.")
+    if values.shape not in ((), (n_rows,)):
+        raise ValueError(f"alpha must be a number or have one entry for each of {n_rows} rows, got {values.shape}.")
+    return np.broadcast_to(values.astype(np.float64), (n_rows,))
+
+
+def _in_deviations(targets, mean, variance) -> np.ndarray:
     """|y - mean| / deviation of rows that were left out."""
     away, std = np.abs(targets - mean), np.sqrt(variance)
     # a deviation of 0 that is right scores 0, one that is wrong infinity
