@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
-from gapkernel.estimators.base import KernelMachine
+from gapkernel.estimators.base import KernelMachine, warn_of_units
 from gapkernel.estimators.calibration import Calibration, ConformalIntervals, Limits
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
-from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Schema, Table
 from gapkernel.tables.part_by_part import AnswersInParts

@@ -16,7 +16,7 @@ from strategies import gappy_tables, punch
 
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
-from gapkernel.estimators.fourier import regressor as fourier_regressor
+from gapkernel.estimators.fourier import fourier_regressor
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 

@@ -20,7 +20,6 @@ from gapkernel.estimators.process.evidence import Evidence, FittedProcess
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters, length_scales
 from gapkernel.rows import Rows
 from gapkernel.solvers.process import lbfgs, maximise
-from gapkernel.tables import Table
 
 FEW_ROWS = 500
 """Rows up to which the search takes one thread for matrix products: more would wait for each other, on a busy computer
@@ -87,9 +86,6 @@ class GaussianProcess(KernelMachine):
         """The hyperparameters given, checked before any work is done; those that gamma stands for are not known yet."""
         check_fits((n_targets, n_targets), "The Gram matrix")
         return self._start(1.0, n_columns)
-
-    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
-        return super()._fit_laws(table, weight, needs_gram=False)  # rows without a target are in no Gram matrix
 
     def _process_rows(self, laws: Laws, kept) -> ProcessRows:
         """The laws of the rows that have a target, as the process takes them."""

@@ -231,12 +231,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         """Whether the decision values of a row are their exact averages over its law: votes among classes are not."""
         return super().averages_gaps and (len(self.classes_) == 2 or self.decision_function_shape == "ovo")
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _solver(self, training: Training) -> libsvm.Classification:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-
-    def _solver(self, training: Training) -> libsvm.Classification:
         return libsvm.Classification(class_weight=self._weights_of(training.classes), **self._libsvm("C"))
 
     def _weights_of(self, classes):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
-from gapkernel.estimators.svm.svm import SVC, SVR, LibsvmParameters
+from gapkernel.estimators.svm import SVC, SVR, LibsvmParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,8 +38,8 @@ class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
     cv : int, splitter or iterable of splits, default=None
         Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five stratified folds.
     scoring : str or callable, default=None
-        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVC` of a
-        candidate and the test rows as they were given. None is accuracy.
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets a fitted candidate, with the
+        attributes and methods of `SVC`, and the test rows as they were given. None is accuracy.
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
@@ -160,8 +160,8 @@ class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
     cv : int, splitter or iterable of splits, default=None
         Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five folds.
     scoring : str or callable, default=None
-        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVR` of a
-        candidate and the test rows as they were given. None is R squared.
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets a fitted candidate, with the
+        attributes and methods of `SVR`, and the test rows as they were given. None is R squared.
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
