@@ -43,9 +43,9 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
         numbers or a mask of columns. A level unknown at fit is a gap.
     indicator : bool or Missingness, default=False
         Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the error on each row when it is left out, in closed form, at the
-        density of all rows. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by
+        density of all rows. "count" goes by left-out rows that miss about as many cells as a new row, "mask" by
         left-out rows with the same cells hidden (see `predict_interval`); it keeps n^2 coefficients for n rows.
         Rows count alike there, whatever their weights.
 
@@ -148,9 +148,9 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         numbers or a mask of columns. A level that the training rows of a split do not have is a gap in it.
     indicator : bool or Missingness, default=False
         Whether the model also uses which values are missing: a kernel on the gaps multiplies the other one.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
-        the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
+        the density of all rows; ``cv`` must test every row once. "count" goes by test rows that miss about as
         many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
         Rows count alike there, whatever their weights.
 

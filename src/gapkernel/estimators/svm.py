@@ -291,9 +291,9 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Whether libsvm prints its progress.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the errors on fifths of the rows that are left out in turn, at the
-        density of all rows: five more fits on the same Gram matrix. True or "count" goes by left-out rows that miss
+        density of all rows: five more fits on the same Gram matrix. "count" goes by left-out rows that miss
         about as many cells as a new row, "mask" by left-out rows with the same cells hidden (see `predict_interval`).
         Rows count alike there, whatever their weights.
 

@@ -181,9 +181,9 @@ class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
         Memory of libsvm's cache, in MB.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
-        the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
+        the density of all rows; ``cv`` must test every row once. "count" goes by test rows that miss about as
         many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
         Rows count alike there, whatever their weights.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Laws
 from gapkernel.estimators.calibration import (
+    NO,
     Calibration,
     ConformalIntervals,
     GapCountCalibration,
@@ -78,8 +79,8 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         width is that of the `Missingness` given, and not searched for.
     unlabelled : bool, default=False
         Whether rows with a gap in y are taken as unlabelled: they inform the density only. If False they are an error.
-    conformal : bool, "count", "mask", "loo" or "split", default=False
-        Calibrate `predict_interval`. True or "count" (or "loo") learns from all rows and calibrates by leaving each out
+    conformal : {False, "count", "mask", "split"}, default=False
+        Calibrate `predict_interval`. "count" learns from all rows and calibrates by leaving each out
         in turn at the hyperparameters and the density of all, among rows that miss about as many cells as a new row; it
         is the sharper, and covers well when leaving one row out changes little, without a guarantee. "mask" does the
         same among left-out rows with the same cells hidden (see `predict_interval`). "split" keeps a quarter of the
@@ -140,7 +141,7 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     _parameter_constraints: ClassVar[dict] = {
         "normalize_y": ["boolean"],
         "unlabelled": ["boolean"],
-        "conformal": ["boolean", StrOptions({"count", "mask", "loo", "split"})],
+        "conformal": [NO, StrOptions({"count", "mask", "split"})],
     }
 
     def fit(self, X, y=None, sample_weight=None) -> GaussianProcessRegressor:

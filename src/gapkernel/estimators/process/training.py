@@ -53,7 +53,7 @@ def process_training(table: Table, y: np.ndarray, weight, alpha, split: bool, ra
         if len(labelled) * HELD_OUT < 1:
             raise ValueError(
                 f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
-                f"use conformal='loo'."
+                f"use conformal='count'."
             )
         held_out = random.permutation(labelled)[: int(HELD_OUT * len(labelled))]
     seen = np.setdiff1d(np.flatnonzero(counts), held_out)
