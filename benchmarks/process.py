@@ -95,7 +95,7 @@ def boosting(train, y, test):
 
 
 METHODS = {
-    "gapkernel": ours("loo"),
+    "gapkernel": ours("count"),
     "split": ours("split"),
     "mean GP": imputed(lambda: SimpleImputer(keep_empty_features=True)),
     "iterative GP": imputed(lambda: IterativeImputer(random_state=0, keep_empty_features=True)),

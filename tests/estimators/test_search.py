@@ -37,7 +37,7 @@ class Witness:
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "polars", "list"])
-def test_a_scorer_gets_the_fitted_estimator_and_the_test_rows_as_they_were_given(kind):
+def test_a_scorer_gets_the_fitted_candidate_and_the_test_rows_as_they_were_given(kind):
     X, y = curved_frame()
     if kind == "polars":
         X = pytest.importorskip("polars").from_pandas(X)
@@ -49,7 +49,7 @@ def test_a_scorer_gets_the_fitted_estimator_and_the_test_rows_as_they_were_given
     assert len(witness.given) == 3 * 4
     assert {estimator.C for estimator, _, _ in witness.given} == {0.1, 10.0}
     for estimator, X_test, y_test in witness.given:
-        assert type(estimator) is gk.SVC
+        assert type(estimator.machine) is gk.SVC
         assert type(X_test) is type(X)
         assert len(X_test) == len(y_test) == 16
         assert estimator.gamma == estimator.kernel_.gamma

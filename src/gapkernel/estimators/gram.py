@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelEstimator
 from gapkernel.rows import Rows
 from gapkernel.tables import read_table, read_weight
@@ -80,6 +81,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         """
         self._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         self.density_, self.kernel_, self.rows_ = self._fit_laws(table, read_weight(sample_weight, table))
         return self
 

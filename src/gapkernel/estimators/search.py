@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from inspect import signature
 from numbers import Real
 from pickle import PicklingError
@@ -27,7 +28,7 @@ from sklearn.utils import _safe_indexing, gen_batches, indexable
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training
 from gapkernel.estimators.class_weights import part_of, splits_among
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
@@ -38,9 +39,12 @@ from gapkernel.tables.takes_gaps import copy_columns
 Settings = dict[str, Any]
 """Parameters of the estimator by name, nested ones as in scikit-learn (``kernel__alpha``, ``density__n_factors``)."""
 
-Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
+Judge = Callable[["OnTestRows", Any, Any, np.ndarray | None], Any]
 """From a fitted candidate, the test rows and targets as the user gave them, and their weights, to any result."""
 
+
+ANSWERS = ("predict", "predict_proba", "decision_function", "score")
+"""The methods of a kernel machine that take new rows and need their decision values only."""
 
 WIDTH = "(kernel__)*gamma"
 """What the parameter with the width is called: a multiple of a kernel, or a kernel on some columns, has it inside."""
@@ -96,6 +100,39 @@ class Candidate:
                 step = "kernel" if root in ("kernel", "indicator") else "solver"
             steps[step].append((name, value if isinstance(value, Hashable) else joblib.hash(value)))
         return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
+
+
+class OnTestRows:
+    """A fitted candidate, as a scorer gets it: the decision values of its test rows are computed already.
+
+    It has every attribute and method of the candidate. Rows other than the test rows are answered by the candidate.
+
+    Parameters
+    ----------
+    machine : KernelMachine
+        The fitted candidate.
+    X_test : array-like or frame of shape (n_samples, n_features)
+        The test rows as the user gave them.
+    values : DecisionValues
+        Their decision values.
+    """
+
+    def __init__(self, machine: KernelMachine, X_test: Any, values: DecisionValues) -> None:
+        self.machine, self.X_test, self.values = machine, X_test, values
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self.machine, name)
+        if name not in ANSWERS:
+            return attribute
+
+        @wraps(attribute)  # scorers look at its name
+        def answer(X, *args, **options):
+            return attribute(self.values if X is self.X_test else X, *args, **options)
+
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 class Search:
@@ -345,11 +382,9 @@ def _equal(grams) -> list[list[int]]:
 def _judge(candidate: Candidate, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
     """Judge a candidate that was solved; the kernel values of the test rows are known already."""
     training, shared = fold.training, fold.shared[candidate.density]
-    model = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
-    model._remembered = fold.X_test, solution.values(cross)
-    result = judge(model, fold.X_test, fold.y_test, fold.weight_test)
-    del model._remembered
-    return result
+    machine = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
+    model = OnTestRows(machine, fold.X_test, DecisionValues(solution.values(cross)))
+    return judge(model, fold.X_test, fold.y_test, fold.weight_test)
 
 
 def width_name(kernel: Kernel) -> str | None:

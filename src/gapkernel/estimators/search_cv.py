@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
-from gapkernel.estimators.base import KernelMachine
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals, Limits
+from gapkernel.estimators.base import KernelMachine, warn_of_units
+from gapkernel.estimators.calibration import Calibration, ConformalIntervals
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
-from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Schema, Table
 from gapkernel.tables.part_by_part import AnswersInParts
@@ -84,7 +83,7 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
-            check_partition(search.splits, search.n_rows, "conformal=True")
+            check_partition(search.splits, search.n_rows, f"conformal={settings['conformal']!r}")
         grid = {name: penalties, **self._widths(search)}
         results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
         for shared in search.folds[0].shared.values():  # one density: the grid has penalties and widths only
@@ -188,8 +187,8 @@ class ChosenIntervals(ConformalIntervals):
         """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
         return self._best.calibration_
 
-    def _limits(self, table: Table, coverage: float) -> Limits:
-        return self._best._limits(table, coverage)
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        return self._best._left_out_scores(places, table)
 
 
 def _results(candidates: list[dict], scores: np.ndarray) -> dict:

@@ -84,9 +84,6 @@ class Solver(ABC):
     A solver keeps nothing from one problem to the next, so several threads may share it.
     """
 
-    on_rows: bool = True
-    """Whether every row has a coefficient, so that `solve` takes the Gram matrix of the rows."""
-
     @abstractmethod
     def solve(self, gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None) -> Solution:
         """The solution for targets ``y``; ``weight`` holds the positive weights of the rows, None for all ones."""

@@ -105,7 +105,7 @@ def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, 
     left = 1.0 - weight * np.einsum("ij,ij->i", z @ inverse, z)
     if np.any(left < np.sqrt(np.finfo(float).eps)):
         raise ValueError(
-            "conformal=True cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
+            "conformal cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
             "more rows."
         )
     return ((y - z @ coefficients).T / left).T

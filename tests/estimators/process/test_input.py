@@ -24,7 +24,7 @@ def test_a_split_needs_four_rows():
     X, y = problem(6)
     partly = np.where(np.arange(6) < 3, y, np.nan)
     model = gk.GaussianProcessRegressor(conformal="split", unlabelled=True, optimizer=None)
-    with pytest.raises(ValueError, match="needs at least 4 rows with a target, got 3: use conformal='loo'"):
+    with pytest.raises(ValueError, match="needs at least 4 rows with a target, got 3: use conformal='count'"):
         model.fit(X, partly)
     assert not hasattr(model, "density_")
     partly[3] = y[3]
@@ -36,7 +36,7 @@ def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(FittedProcess, "left_out", fail)
-    model = gk.GaussianProcessRegressor(conformal=True, optimizer=None)
+    model = gk.GaussianProcessRegressor(conformal="count", optimizer=None)
     with pytest.raises(MemoryError):
         model.fit(*problem(10))
     assert not hasattr(model, "density_")
@@ -56,7 +56,7 @@ def test_the_covariance_is_inverted_once(monkeypatch):
     calls, invert = [], process.lapack.dpotri
     monkeypatch.setattr(process.lapack, "dpotri", lambda *args, **options: calls.append(1) or invert(*args, **options))
     X, y = problem(10)
-    model = gk.GaussianProcessRegressor(optimizer=None, conformal=True).fit(X, y)
+    model = gk.GaussianProcessRegressor(optimizer=None, conformal="count").fit(X, y)
     for _ in range(2):
         model.predict([[np.nan, 0.3]], return_std=True)
     assert len(calls) == 1

@@ -306,7 +306,7 @@ BAD = {
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),
     "optimizer": ({"optimizer": "adam"}, "'optimizer' parameter of GaussianProcessRegressor must be"),
     "restarts": ({"n_restarts_optimizer": -1}, "'n_restarts_optimizer' parameter .* int in the range"),
-    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'loo'.* Got 'full'"),
+    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'mask'.* Got 'full'"),
     "density, mixture": (
         {"density": gk.density.GaussianMixture(2)},
         "gives mixture ones",
@@ -361,7 +361,7 @@ def test_fixed_hyperparameters_stay():
 
 def test_a_copy_predicts_the_same():
     X, y = problem(rate=0.2)
-    model = gk.GaussianProcessRegressor(conformal=True, normalize_y=True).fit(X, y)
+    model = gk.GaussianProcessRegressor(conformal="count", normalize_y=True).fit(X, y)
     copy = pickle.loads(pickle.dumps(model))
     assert_array_equal(copy.predict_interval(X), model.predict_interval(X))
     with pytest.raises(RuntimeError, match="At most one"):

@@ -88,7 +88,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
     cv: Any = 5
     n_exact: int = 2000
     time_limit: float | None = None
-    conformal: bool | str = True
+    conformal: bool | str = "count"
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     verbose: bool | int = False

@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted, raw_answers
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.search import Search
 from gapkernel.estimators.svm import SVC
 from gapkernel.kernels import HeterogeneousKernel, Missingness

@@ -47,8 +47,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         ``members_`` says so.
     time_limit : float, default=None
         Seconds after which no further member is tried; those tried until then are combined. None is no limit.
-    conformal : bool, "count" or "mask", default=True
-        Whether to calibrate `predict_interval` by the out-of-fold predictions. True or "count" goes by rows that miss
+    conformal : {False, "count", "mask"}, default="count"
+        Whether to calibrate `predict_interval` by the out-of-fold predictions. "count" goes by rows that miss
         about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_interval`): the
         members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
         fits of them.

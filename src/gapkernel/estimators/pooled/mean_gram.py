@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.restored import Restored
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.kernels.on_vectors import CompleteKernel, complete_kernel
 from gapkernel.kernels.width import RBF_WIDTH, gamma_of_word, scale_gamma

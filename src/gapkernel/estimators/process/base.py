@@ -133,7 +133,7 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
         check_fits((len(labelled.y), len(labelled.y)), "The Gram matrix")
         self._start(training.table.shape[1])  # refuses wrong hyperparameters before any work is done
 
-        density, kernel, laws = self._fit_laws(training.table, training.weight, needs_gram=False)
+        density, kernel, laws = self._fit_laws(training.table, training.weight)
         start, gap_columns = self._start_and_gap_columns(density, kernel, laws)
         rows = with_gaps(laws.take(training.labelled), gap_columns)
         processes = []

@@ -87,9 +87,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     indicator : bool or Missingness, default=False
         Whether it counts which values are missing: a kernel on the gaps multiplies the covariance of the process. Its
         width is that of the `Missingness` given, and not searched for.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_set` by leaving each row out in turn, at the hyperparameters and the density of
-        all. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows
+        all. "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows
         with the same cells hidden. With False a set holds the most probable classes until their probabilities sum up.
     random_state : int, RandomState or None, default=None
         For restarts. None draws anew in each fit.
