@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,11 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import one_blas_thread
 from gapkernel.density import Density
-from gapkernel.estimators.base import KernelEstimator
+from gapkernel.estimators.base import KernelEstimator, Training
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked, check_enough
 from gapkernel.estimators.calibration.base import Conformal
-from gapkernel.estimators.class_weights import part_of
-from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.estimators.process.evidence import Evidence
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
 from gapkernel.estimators.process.prediction import FittedProcess
@@ -34,46 +32,6 @@ from gapkernel.tables import Table
 FEW_ROWS = 500
 """Rows up to which the search takes one thread for matrix products: more would wait for each other, on a busy computer
 many times as long as they work."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ProcessTraining:
-    """What a process learns from, after every check.
-
-    Attributes
-    ----------
-    table : Table
-        The rows that the density sees.
-    y : ndarray
-        Their targets: numbers in units of `unit` around `centre`, with NaN where there is none, or places of classes.
-    weight : ndarray or None
-        Their weights, which are positive.
-    alpha : ndarray or None
-        Known extra noise of each number.
-    classes : ndarray or None
-    centre, unit : float
-    held_out : ProcessTraining or None
-        Rows that are kept for calibration.
-    """
-
-    table: Table
-    y: np.ndarray
-    weight: np.ndarray | None
-    alpha: np.ndarray | None = None
-    classes: np.ndarray | None = None
-    centre: float = 0.0
-    unit: float = 1.0
-    held_out: ProcessTraining | None = None
-
-    def take(self, rows: np.ndarray) -> ProcessTraining:
-        """Some of the rows."""
-        weight, alpha = part_of(self.weight, rows), part_of(self.alpha, rows)
-        return replace(self, table=self.table[rows], y=self.y[rows], weight=weight, alpha=alpha)
-
-    @property
-    def labelled(self) -> np.ndarray:
-        """The places of the rows that have a target."""
-        return np.flatnonzero(~np.isnan(self.y))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -128,62 +86,53 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
         """
         self._validate_params()
         random = check_random_state(self.random_state)
-        training = self._training(X, y, sample_weight, random)
-        labelled = training.take(training.labelled)
-        check_fits((len(labelled.y), len(labelled.y)), "The Gram matrix")
+        training = self._training(X, y, sample_weight)
+        check_fits((len(training.y), len(training.y)), "The Gram matrix")
         self._start(training.table.shape[1])  # refuses wrong hyperparameters before any work is done
 
         density, kernel, laws = self._fit_laws(training.table, training.weight)
         start, gap_columns = self._start_and_gap_columns(density, kernel, laws)
-        rows = with_gaps(laws.take(training.labelled), gap_columns)
+        rows = with_gaps(laws, gap_columns)
         processes = []
-        for evidence in self._evidences(rows, labelled):
+        for evidence in self._evidences(rows, training):
             parameters = self._likeliest(evidence.searched, start, random)
             covariance = parameters.constant * parameters.kernel.gram(rows)
             posterior = evidence.posterior(parameters, covariance)  # Cholesky factor, coefficients, log evidence
             processes.append(FittedProcess(evidence, parameters, posterior, self.n_landmarks))
-        calibration = self._calibration(
-            processes, labelled, lambda X: with_gaps(self._condition(density, X), gap_columns)
-        )
+        calibration: Calibration | None = None
+        if self.conformal:
+            check_enough(len(rows))
+            table, scores = training.table, self._scores(processes)
+            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
 
         self.density_, self.kernel_, self.rows_ = density, processes[0].kernel, rows
         self.processes_, self.calibration_, self._gap_columns = processes, calibration, gap_columns
         self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
-        self.training_summary_ = TrainingSummary.of(training.table)
+        self.training_summary_ = training.summary
         self._keep(training)
         return self
 
     @abstractmethod
-    def _training(self, X, y, sample_weight, random: np.random.RandomState) -> ProcessTraining:
-        """The table, its targets and its weights, checked."""
+    def _training(self, X, y, sample_weight) -> Training:
+        """The rows to learn from, after every check."""
 
     @abstractmethod
-    def _evidences(self, rows: Rows, training: ProcessTraining) -> list[Evidence]:
+    def _evidences(self, rows: Rows, training: Training) -> Sequence[Evidence]:
         """The rows with their targets: once for numbers or two classes, else with each class against the rest."""
 
     @abstractmethod
     def _scores(self, processes: list[FittedProcess], rows: Rows | None = None, places=slice(None)) -> np.ndarray:
         """The scores of left-out rows at ``places``, all training rows by default; ``rows`` may know less of them."""
 
-    def _calibration(self, processes, training: ProcessTraining, rows_of: Callable[[Table], Rows]):
-        """What intervals or sets go by; ``rows_of`` gives the laws of other rows."""
-        if not self.conformal:
-            return None
-        check_enough(len(training.y))
-        scores = self._scores(processes)
-        return MaskCalibration(training.table, training.table.missing, scores).as_asked(self.conformal)
-
     @abstractmethod
-    def _keep(self, training: ProcessTraining) -> None:
+    def _keep(self, training: Training) -> None:
         """The attributes of numbers or classes."""
 
     def _start(self, n_columns: int, scale: float = 1.0, columns=(), gap_scale=None) -> Hyperparameters:
         """Where the search begins; ``scale`` is the length scale that gamma stands for."""
         if not isinstance(self.length_scale, str | None) and self.gamma != "scale":  # a word starts from gamma
             raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
-        names = "constant_value", "length_scale", "noise_level"
-        given = {name: (getattr(self, name), getattr(self, f"{name}_bounds")) for name in names}
-        return hyperparameters(given, scale, n_columns, columns, gap_scale)
+        return hyperparameters(self, scale, n_columns, columns, gap_scale)
 
     def _start_and_gap_columns(
         self, density: Density, kernel: Any, laws: Rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,13 +13,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.estimators.base import Training
 from gapkernel.estimators.calibration import ConformalSets
-from gapkernel.estimators.class_weights import class_weighted, left_in
-from gapkernel.estimators.process.base import GaussianProcess, ProcessTraining
+from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, Evidence
 from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.rows import Rows
-from gapkernel.tables import read_classes, read_labelled, read_weight
+from gapkernel.tables import read_labelled, read_weight
 
 NODES = np.linspace(-8.5, 8.5, 171)
 SHARES = norm.pdf(NODES) / norm.pdf(NODES).sum()
@@ -217,19 +217,16 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         check_is_fitted(self, "density_")
         return self._left_out_chances(self.processes_)
 
-    def _training(self, X, y, sample_weight, random) -> ProcessTraining:
+    def _training(self, X, y, sample_weight) -> Training:
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
-        table, y, weight, _ = left_in(table, y, read_weight(sample_weight, table))
-        classes, y = read_classes(y)
-        return ProcessTraining(table=table, y=y, weight=weight, classes=classes)
+        return Training.of(table, y, read_weight(sample_weight, table), classes=True)
 
-    def _evidences(self, rows: Rows, training: ProcessTraining) -> list[Evidence]:
-        classes, y, weight = training.classes, training.y, training.weight
-        if self.class_weight is not None:
-            weight = class_weighted(self.class_weight, classes[y], weight)
+    def _evidences(self, rows: Rows, training: Training) -> Sequence[Evidence]:
+        weight = training.weight if self.class_weight is None else training.class_weighted(self.class_weight)
+        n_classes = len(np.unique(training.y))
         evidences = []
-        for code in range(len(classes)) if len(classes) > 2 else [1]:
-            targets = (y == code).astype(np.float64)
+        for code in range(n_classes) if n_classes > 2 else [1]:
+            targets = (training.y == code).astype(np.float64)
             offset = 0.0 if self.prior == "even" else float(logit(np.average(targets, weights=weight)))
             evidences.append(ClassEvidence(rows=rows, targets=targets, weight=weight, prior_mean=offset))
         return evidences
@@ -239,8 +236,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         codes = targets.argmax(axis=1) if targets.shape[1] > 1 else targets[:, 0].astype(int)
         return self._scores_of(self._left_out_chances(processes, rows, places), codes)
 
-    def _keep(self, training: ProcessTraining) -> None:
-        self.classes_ = training.classes
+    def _keep(self, training: Training) -> None:
+        self.classes_ = np.asarray(training.classes)
         self.constant_value_ = np.array([process.parameters.constant for process in self.processes_])
         scales = np.array([process.parameters.length_scale for process in self.processes_])
         self.length_scale_ = scales[:, 0] if scales.shape[1] == 1 else scales

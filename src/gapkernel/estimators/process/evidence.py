@@ -42,12 +42,15 @@ class Evidence(Restored, ABC):
         How many rows each row counts for.
     prior_mean : float
         The prior mean of the process.
+    units : (float, float)
+        The zero and the unit of the targets, in those that were given.
     """
 
     rows: Rows
     targets: np.ndarray
     weight: np.ndarray | None
     prior_mean: float = 0.0
+    units: tuple[float, float] = (0.0, 1.0)
 
     _held: ClassVar[dict] = {
         "rows": (Rows, "n d"),
@@ -106,12 +109,9 @@ class NumberEvidence(Evidence):
     ----------
     alpha : ndarray of shape (n,)
         Known extra noise of each target.
-    units : (float, float)
-        Where the targets as they were given have 0, and how large 1 is there.
     """
 
     alpha: np.ndarray
-    units: tuple[float, float]
 
     _held: ClassVar[dict] = {"alpha": "float n"}
 

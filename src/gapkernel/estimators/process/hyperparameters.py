@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -29,11 +28,9 @@ class Hyperparameters(Restored):
     ----------
     logarithms : ndarray of shape (2 + n_length_scales,)
     bounds : ndarray of shape (2 + n_length_scales, 2)
-        Of the logarithms.
-    free : ndarray of bool
-        False for what stays as given.
+        Of the logarithms; NaN for what stays as given.
     columns : ndarray of int
-        Which length scale, if there are several, each column of the rows has; -1 for the 0/1 columns of gaps.
+        Which length scale each column of the rows has; -1 for the 0/1 columns of gaps.
     gap_scale : float or None
         The length scale of the columns of gaps, which stays as it is.
     shrinks : bool
@@ -42,7 +39,6 @@ class Hyperparameters(Restored):
 
     logarithms: np.ndarray
     bounds: np.ndarray
-    free: np.ndarray
     columns: np.ndarray
     gap_scale: float | None = None
     shrinks: bool = False
@@ -50,7 +46,6 @@ class Hyperparameters(Restored):
     _held: ClassVar[dict] = {
         "logarithms": "any p",
         "bounds": "any p 2",
-        "free": "bool p",
         "columns": "int d",
         "gap_scale": Real | None,
         "shrinks": bool,
@@ -61,7 +56,7 @@ class Hyperparameters(Restored):
         n_scales = len(self.logarithms) - 2
         if n_scales < 1 or not np.isfinite(np.exp(self.logarithms)).all():  # a noise of 0 has -inf
             raise ValueError("The hyperparameters are not numbers.")
-        if np.any(self.columns < -1) or (n_scales > 1 and np.any(self.columns >= n_scales)):
+        if np.any(self.columns < -1) or np.any(self.columns >= n_scales):
             raise ValueError("The length scales do not go with the columns.")
         if np.any(self.columns < 0) and self.gap_scale is None:
             raise ValueError("The columns of gaps have no length scale.")
@@ -86,18 +81,18 @@ class Hyperparameters(Restored):
         """The correlation of the process."""
         scales = self.length_scale
         if self.gap_scale is not None:
-            return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self._owner]))
-        return AnisotropicRBF(float(scales[0]) if len(scales) == 1 else scales[self._owner])
+            return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self.columns]))
+        return AnisotropicRBF(scales[self.columns] if len(scales) > 1 else float(scales[0]))
 
     def by_length_scale(self, sums: np.ndarray) -> np.ndarray:
         """Sums over the columns of the rows, added up for each length scale."""
         searched = self.columns >= 0
-        return np.bincount(self._owner[searched], sums[searched], minlength=len(self.length_scale))
+        return np.bincount(self.columns[searched], sums[searched], minlength=len(self.length_scale))
 
     @property
-    def _owner(self) -> np.ndarray:
-        """The length scale of each column of the rows; that of a column of gaps means nothing."""
-        return self.columns if len(self.length_scale) > 1 else np.zeros(len(self.columns), np.int64)
+    def free(self) -> np.ndarray:
+        """False for what stays as given."""
+        return ~np.isnan(self.bounds[:, 0])
 
     @property
     def theta(self) -> np.ndarray:
@@ -116,9 +111,10 @@ class Hyperparameters(Restored):
     @property
     def common(self) -> Hyperparameters:
         """One length scale, that of the first column, in place of one for each."""
-        ends, widest = [0, 1, -1], self.bounds[[0, 1, -1]]
-        widest[1] = self.bounds[1:-1, 0].min(), self.bounds[1:-1, 1].max()
-        return replace(self, logarithms=self.logarithms[ends], bounds=widest, free=self.free[ends], shrinks=False)
+        three, columns = [0, 1, -1], np.minimum(self.columns, 0)
+        bounds = self.bounds[three]
+        bounds[1] = self.bounds[1:-1, 0].min(), self.bounds[1:-1, 1].max()
+        return Hyperparameters(self.logarithms[three], bounds, columns, self.gap_scale)
 
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
@@ -139,8 +135,7 @@ class Hyperparameters(Restored):
     def warn_at_bounds(self) -> None:
         """Say which of the free ones lie at a bound, where a better value may be beyond."""
         names = ["constant_value", *["length_scale"] * len(self.length_scale), "noise_level"]
-        at_bound = np.isclose(self.bounds, self.logarithms[:, None]) & self.free[:, None]
-        for k, side in np.argwhere(at_bound):
+        for k, side in np.argwhere(np.isclose(self.bounds, self.logarithms[:, None])):
             column = f" of column {k - 1}" if names[k] == "length_scale" and len(self.length_scale) > 1 else ""
             warnings.warn(
                 f"The {names[k]}{column} ended at its {('lower', 'upper')[side]} bound "
@@ -150,25 +145,20 @@ class Hyperparameters(Restored):
             )
 
 
-def hyperparameters(
-    given: Mapping[str, tuple[Any, Any]], scale: float, n_columns: int, columns: np.ndarray, gap_scale: float | None
-) -> Hyperparameters:
-    """Where a search begins.
-
-    ``given`` has the value and the bounds, a pair (or pairs) or "fixed", of the constant, the length scale and the
-    noise, by their names. ``scale`` is the length scale where none is given as a number.
-    """
-    values, limits, free = [], [], []
-    for name, (value, limit) in given.items():
-        numbers = _length_scales(value, scale, n_columns) if name == "length_scale" else np.array([float(value)])
-        fixed = numbers[0] == 0 or (isinstance(limit, str) and limit == "fixed")  # no noise: nothing to learn
-        pairs = np.ones((1, 2)) if fixed else _checked_bounds(name, limit, len(numbers))
-        with np.errstate(divide="ignore"):
-            values.append(np.log(numbers))
-        limits.append(np.broadcast_to(np.log(pairs), (len(numbers), 2)))
-        free.append(np.full(len(numbers), not fixed))
-    shrinks = isinstance(given["length_scale"][0], str) and given["length_scale"][0] == "shrunk"
-    return Hyperparameters(*map(np.concatenate, (values, limits, free)), columns, gap_scale, shrinks)
+def hyperparameters(process, scale: float, n_columns: int, columns, gap_scale: float | None) -> Hyperparameters:
+    """Where the search of an estimator begins; ``scale`` is the length scale where none is given as a number."""
+    scales = _length_scales(process.length_scale, scale, n_columns)
+    bounds = (
+        _log_bounds("constant_value", process.constant_value_bounds, 1),
+        _log_bounds("length_scale", process.length_scale_bounds, len(scales)),
+        # where there is no noise, there is nothing to learn about it
+        _log_bounds("noise_level", process.noise_level_bounds if process.noise_level > 0 else "fixed", 1),
+    )
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(np.concatenate([[process.constant_value], scales, [process.noise_level]]))
+    shrinks = isinstance(process.length_scale, str) and process.length_scale == "shrunk"
+    owners = columns if len(scales) > 1 else np.minimum(columns, 0)
+    return Hyperparameters(logarithms, np.concatenate(bounds), owners, gap_scale, shrinks)
 
 
 def _length_scales(given, scale: float, n_columns: int) -> np.ndarray:
@@ -188,7 +178,10 @@ def _length_scales(given, scale: float, n_columns: int) -> np.ndarray:
     return scales.reshape(-1)
 
 
-def _checked_bounds(name: str, limit, n_values: int) -> np.ndarray:
+def _log_bounds(name: str, limit, n_values: int) -> np.ndarray:
+    """The logarithms of a pair of bounds, or of one for each value; NaN for "fixed"."""
+    if isinstance(limit, str) and limit == "fixed":
+        return np.full((n_values, 2), np.nan)
     try:
         pairs = np.atleast_2d(np.asarray(limit, dtype=np.float64))
     except (TypeError, ValueError):
@@ -196,4 +189,4 @@ def _checked_bounds(name: str, limit, n_values: int) -> np.ndarray:
     fits = pairs.shape in ((1, 2), (n_values, 2))
     if not (fits and np.all(pairs[:, 0] > 0) and np.all(pairs[:, 0] < pairs[:, 1])):
         raise ValueError(f"{name}_bounds must be 'fixed' or a pair (low, high) with 0 < low < high, got {limit!r}.")
-    return pairs
+    return np.broadcast_to(np.log(pairs), (n_values, 2))

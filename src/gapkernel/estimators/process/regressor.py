@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,19 +10,16 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals, GapCountCalibration
-from gapkernel.estimators.class_weights import left_in
-from gapkernel.estimators.process.base import GaussianProcess, ProcessTraining
-from gapkernel.estimators.process.evidence import Evidence, NumberEvidence
+from gapkernel.estimators.base import Training
+from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.process.base import GaussianProcess
+from gapkernel.estimators.process.evidence import NumberEvidence
 from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.rows import GaussianRows, Rows
-from gapkernel.tables import Table, missing_in, read_labelled, read_weight
-
-HELD_OUT = 0.25
-"""Share of the rows that split conformal calibration keeps for itself."""
+from gapkernel.tables import Table, read_labelled, read_weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -72,17 +69,12 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     indicator : bool or Missingness, default=False
         Whether it counts which values are missing: a kernel on the gaps multiplies the covariance of the process. Its
         width is that of the `Missingness` given, and not searched for.
-    unlabelled : bool, default=False
-        Whether rows with a gap in y are taken as unlabelled: they inform the density only. If False they are an error.
-    conformal : bool, "count", "mask", "loo" or "split", default=False
-        Calibrate `predict_interval`. True or "count" (or "loo") learns from all rows and calibrates by leaving each out
-        in turn at the hyperparameters and the density of all, among rows that miss about as many cells as a new row; it
-        is the sharper, and covers well when leaving one row out changes little, without a guarantee. "mask" does the
-        same among left-out rows with the same cells hidden (see `predict_interval`). "split" keeps a quarter of the
-        rows for it, and its intervals cover as often as they say in finite samples, whatever the data, as long as new
-        rows are exchangeable with the calibration rows that miss about as many cells.
+    conformal : {False, "count", "mask"}, default=False
+        Whether to calibrate `predict_interval` by leaving each row out in turn, at the hyperparameters and the density
+        of all. "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows with
+        the same cells hidden. With False an interval is that of the normal law of mean and deviation.
     random_state : int, RandomState or None, default=None
-        For restarts and the split. None draws anew in each fit.
+        For restarts. None draws anew in each fit.
 
     Attributes
     ----------
@@ -129,13 +121,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     noise_level_bounds: Any = (1e-5, 1e5)
     alpha: Any = 1e-10
     normalize_y: bool = False
-    unlabelled: bool = False
 
     _parameter_constraints: ClassVar[dict] = {
         "noise_level": [Interval(Real, 0, np.inf, closed="left")],
         "normalize_y": ["boolean"],
-        "unlabelled": ["boolean"],
-        "conformal": ["boolean", StrOptions({"count", "mask", "loo", "split"})],
     }
 
     def predict(self, X, return_std=False, return_cov=False) -> Any:
@@ -200,7 +189,6 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     @property
     def process_(self) -> FittedProcess:
         """The posterior process."""
-        check_is_fitted(self, "density_")
         return self.processes_[0]
 
     @property
@@ -215,72 +203,32 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         -------
         mean, std : ndarray of shape (n_samples,)
         """
+        check_is_fitted(self, "density_")
         mean, variance = self.process_.left_out()
         centre, unit = self.process_.evidence.units
         return centre + unit * mean, unit * np.sqrt(variance)
 
-    def _training(self, X, y, sample_weight, random) -> ProcessTraining:
-        table, y = self._read_targets(X, y)
-        alpha, weight = _checked_alpha(self.alpha, len(y)), read_weight(sample_weight, table)
-        table, y, weight, kept = left_in(table, y, weight)
-        training = ProcessTraining(table=table, y=y, weight=weight, alpha=alpha[kept])
-        labelled = training.labelled
-        if not len(labelled):
-            raise ValueError("sample_weight is zero for every row with a target, so there is nothing to learn from.")
-        if self.conformal == "split":
-            if len(labelled) * HELD_OUT < 1:
-                raise ValueError(
-                    f"conformal='split' needs at least {int(1 / HELD_OUT)} rows with a target, got {len(labelled)}: "
-                    f"use conformal='loo'."
-                )
-            held_out = random.permutation(labelled)[: int(HELD_OUT * len(labelled))]
-            rest = np.setdiff1d(np.arange(len(y)), held_out)
-            training = replace(training.take(rest), held_out=training.take(held_out))
-        return training
-
-    def _read_targets(self, X, y) -> tuple[Table, np.ndarray]:
-        """The checked table, and the targets with NaN where there is none."""
-        missing = np.zeros(0, bool) if y is None else missing_in(y)
-        if missing.any():
-            if not self.unlabelled:
-                raise ValueError(
-                    f"Input y contains NaN: row {np.flatnonzero(missing)[0]} has no target. Leave such rows out, or "
-                    f"set unlabelled=True to let them inform the density."
-                )
-            if missing.all():
-                raise ValueError("Input y contains NaN only: at least one row must have a target.")
-            y = np.where(missing, 0.0, column_or_1d(np.asarray(y, dtype=object), warn=True)).astype(np.float64)
+    def _training(self, X, y, sample_weight) -> Training:
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features, y_numeric=True)
-        y = y.astype(np.float64)
-        if missing.any():
-            y[missing] = np.nan
-        return table, y
+        _check_alpha(self.alpha, len(y))
+        return Training.of(table, y.astype(np.float64), read_weight(sample_weight, table), classes=False)
 
-    def _evidences(self, rows: Rows, training: ProcessTraining) -> list[Evidence]:
-        y, weight = training.y, training.weight
+    def _evidences(self, rows: Rows, training: Training) -> list[NumberEvidence]:
+        y, weight, alpha = training.y, training.weight, np.asarray(self.alpha, dtype=np.float64)
+        alpha = np.broadcast_to(alpha if alpha.ndim == 0 else alpha[training.kept], y.shape)
         units = location_and_unit(y, weight) if self.normalize_y else (0.0, 1.0)
         targets = (y - units[0]) / units[1]
-        return [NumberEvidence(rows=rows, targets=targets, weight=weight, alpha=training.alpha, units=units)]
-
-    def _calibration(self, processes, training: ProcessTraining, rows_of) -> Calibration | None:
-        held_out = training.held_out
-        if held_out is None:
-            return super()._calibration(processes, training, rows_of)
-        (process,) = processes
-        rows, shares = rows_of(held_out.table), 1.0 if held_out.weight is None else 1.0 / held_out.weight
-        variance = process.variance(rows) + process.parameters.noise * (shares - 1.0)
-        centre, unit = process.evidence.units
-        targets = (held_out.y - centre) / unit
-        scores = _in_deviations(targets, process.mean(rows), variance)
-        return GapCountCalibration(held_out.table.missing.sum(axis=1), scores)
+        return [NumberEvidence(rows=rows, targets=targets, weight=weight, alpha=alpha, units=units)]
 
     def _scores(self, processes, rows=None, places=slice(None)) -> np.ndarray:
         (process,) = processes
         mean, variance = process.left_out(rows, places)
         own = process.parameters.noise * (process.evidence.noise_shares[places] - 1.0)  # the noise of its own weight
-        return _in_deviations(process.evidence.targets[places], mean, np.maximum(variance + own, 0.0))
+        away, std = np.abs(process.evidence.targets[places] - mean), np.sqrt(np.maximum(variance + own, 0.0))
+        # a deviation of 0 that is right scores 0, one that is wrong infinity
+        return np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
 
-    def _keep(self, training: ProcessTraining) -> None:
+    def _keep(self, training: Training) -> None:
         parameters, posterior = self.process_.parameters, self.process_.posterior
         scales = parameters.length_scale
         self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
@@ -301,18 +249,10 @@ def location_and_unit(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, 
     return mean, unit if unit > 10 * np.finfo(float).eps * np.abs(y).max() else 1.0
 
 
-def _checked_alpha(alpha, n_rows: int) -> np.ndarray:
-    """A positive number for each row."""
+def _check_alpha(alpha, n_rows: int) -> None:
+    """Refuse anything but a positive number, or one for each row."""
     values = np.asarray(alpha)
     if values.dtype.kind not in "fiu" or not (np.all(values > 0) and np.isfinite(values).all()):
         raise ValueError(f"alpha must be positive, got {alpha!r}. Raise it; 1e-10 is the default.")
     if values.shape not in ((), (n_rows,)):
         raise ValueError(f"alpha must be a number or have one entry for each of {n_rows} rows, got {values.shape}.")
-    return np.broadcast_to(values.astype(np.float64), (n_rows,))
-
-
-def _in_deviations(targets, mean, variance) -> np.ndarray:
-    """|y - mean| / deviation of rows that were left out."""
-    away, std = np.abs(targets - mean), np.sqrt(variance)
-    # a deviation of 0 that is right scores 0, one that is wrong infinity
-    return np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
