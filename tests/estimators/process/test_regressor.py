@@ -250,7 +250,7 @@ def test_any_table_gives_finite_moments_that_do_not_depend_on_the_batch(X):
     assert_allclose(std, np.ravel([a[1] for a in alone]), rtol=1e-7)
 
 
-# --- categories, unlabelled rows, calibration, bad input ------------------------------------------
+# --- categories, calibration, bad input --------------- ------------------------------------------
 
 
 def test_a_category_has_one_length_scale():
@@ -273,22 +273,6 @@ def test_a_category_has_one_length_scale():
     assert 1.5 < mean[0] - mean[1] < 2.5
 
 
-def test_unlabelled_rows_inform_the_density_only():
-    X, y = problem(n=60, rate=0.2)
-    partly = np.where(np.arange(60) < 40, y, np.nan)
-    with pytest.raises(ValueError, match=r"row 40 has no target.*unlabelled=True"):
-        fixed().fit(X, partly)
-    model = fixed(unlabelled=True).fit(X, partly)
-    known = gk.density.Gaussian().fit(X)
-    same = fixed(density=gk.density.Gaussian.from_moments(known.mean_, known.covariance_)).fit(X[:40], y[:40])
-    assert_allclose(model.predict(X), same.predict(X), rtol=1e-10)
-    pd = pytest.importorskip("pandas")
-    for form in (list(np.where(np.isnan(partly), None, partly.astype(object))), pd.Series(partly, dtype="Float64")):
-        assert_array_equal(fixed(unlabelled=True).fit(X, form).predict(X), model.predict(X))
-    with pytest.raises(ValueError, match="at least one row must have a target"):
-        fixed(unlabelled=True).fit(X, np.full(60, np.nan))
-
-
 BAD = {
     "alpha, zero": ({"alpha": 0.0}, "alpha must be positive.*Raise it"),
     "alpha, negative": ({"alpha": -1.0}, "alpha must be positive"),
@@ -306,7 +290,7 @@ BAD = {
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),
     "optimizer": ({"optimizer": "adam"}, "'optimizer' parameter of GaussianProcessRegressor must be"),
     "restarts": ({"n_restarts_optimizer": -1}, "'n_restarts_optimizer' parameter .* int in the range"),
-    "conformal": ({"conformal": "full"}, "'conformal' parameter .*'mask'.* Got 'full'"),
+    "conformal": ({"conformal": "split"}, "'conformal' parameter .*'count'.* Got 'split'"),
     "density, mixture": (
         {"density": gk.density.GaussianMixture(2)},
         "gives mixture ones",
