@@ -282,9 +282,15 @@ BAD = {
     "constant_value, word": ({"constant_value": "a"}, "'constant_value' parameter .* Got 'a'"),
     "constant_value, vector": ({"constant_value": [1.0, 2.0]}, "'constant_value' parameter .* must be a float"),
     "noise_level, vector": ({"noise_level": [0.1, 0.2]}, "'noise_level' parameter .* must be a float"),
-    "length_scale, words": ({"length_scale": ["a", "b", "c"]}, "length_scale must be a positive number"),
-    "length_scale": ({"length_scale": [1.0, 2.0]}, "length_scale must be one number or 3"),
-    "length_scale, zero": ({"length_scale": 0.0}, "length_scale must be positive, got 0.0"),
+    "length_scale, words": (
+        {"length_scale": ["a", "b", "c"]},
+        "length_scale must be .* 3 of them, got \\['a'",
+    ),
+    "length_scale": (
+        {"length_scale": [1.0, 2.0]},
+        "length_scale must be .* 3 of them, got \\[1.0, 2.0\\]",
+    ),
+    "length_scale, zero": ({"length_scale": 0.0}, "length_scale must be .* got 0.0"),
     "length_scale, word": ({"length_scale": "median"}, "length_scale must be None, 'ard', 'shrunk'"),
     "two widths": ({"length_scale": 1.0, "gamma": 2.0}, "not both"),
     "bounds": ({"noise_level_bounds": (1.0, 0.1)}, "noise_level_bounds must be 'fixed' or a pair"),

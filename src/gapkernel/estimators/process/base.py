@@ -38,7 +38,7 @@ many times as long as they work."""
 class GaussianProcess(Conformal, KernelEstimator, ABC):
     """A latent process of covariance ``constant_value * exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2)`` on rows with gaps."""
 
-    kernel: str | Kernel = field(default="rbf", init=False)  # with gamma it chooses the density and the start
+    kernel: str | Kernel = field(default="rbf", init=False)  # with gamma the start of the search
     length_scale: Any = None
     constant_value: float = 1.0
     noise_level: float = field(default=0.0, init=False)
@@ -53,7 +53,6 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
 
     _learns_widths = True
     _held: ClassVar[dict] = {
-        "_gap_columns": "bool m?",
         "calibration_": Calibration | None,
         "processes_": [FittedProcess],
     }
@@ -77,8 +76,8 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
             NaN, None and pd.NA mark a gap.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for, as the description of the estimator says. A weight of zero leaves a row
-            out. The density is weighted too.
+            How much each row counts, in the density too; the description of the estimator says what it means for
+            targets. A weight of zero leaves a row out.
 
         Returns
         -------
@@ -88,11 +87,11 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
         random = check_random_state(self.random_state)
         training = self._training(X, y, sample_weight)
         check_fits((len(training.y), len(training.y)), "The Gram matrix")
-        self._start(training.table.shape[1])  # refuses wrong hyperparameters before any work is done
+        hyperparameters(self, training.table.shape[1])  # refuses wrong ones before any work is done
 
         density, kernel, laws = self._fit_laws(training.table, training.weight)
-        start, gap_columns = self._start_and_gap_columns(density, kernel, laws)
-        rows = with_gaps(laws, gap_columns)
+        start = self._start(density, kernel, laws)
+        rows = start.rows(laws)
         processes = []
         for evidence in self._evidences(rows, training):
             parameters = self._likeliest(evidence.searched, start, random)
@@ -106,7 +105,7 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
             calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
 
         self.density_, self.kernel_, self.rows_ = density, processes[0].kernel, rows
-        self.processes_, self.calibration_, self._gap_columns = processes, calibration, gap_columns
+        self.processes_, self.calibration_ = processes, calibration
         self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
         self.training_summary_ = training.summary
         self._keep(training)
@@ -128,29 +127,21 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
     def _keep(self, training: Training) -> None:
         """The attributes of numbers or classes."""
 
-    def _start(self, n_columns: int, scale: float = 1.0, columns=(), gap_scale=None) -> Hyperparameters:
-        """Where the search begins; ``scale`` is the length scale that gamma stands for."""
-        if not isinstance(self.length_scale, str | None) and self.gamma != "scale":  # a word starts from gamma
-            raise ValueError(f"Give gamma={self.gamma!r} or length_scale={self.length_scale!r}, not both.")
-        return hyperparameters(self, scale, n_columns, columns, gap_scale)
-
-    def _start_and_gap_columns(
-        self, density: Density, kernel: Any, laws: Rows
-    ) -> tuple[Hyperparameters, np.ndarray | None]:
-        """Where the search begins, and the columns of the table whose gaps count."""
+    def _start(self, density: Density, kernel: Any, laws: Rows) -> Hyperparameters:
+        """Where the search begins."""
         if laws.kind not in ("gaussian", "factor"):
             raise ValueError(
                 f"A Gaussian process needs Gaussian laws, but {density!r} gives {laws.kind} ones. Use "
                 f"density='auto', Gaussian(), FactorAnalysis() or JointGaussian()."
             )
-        columns, gap_scale, gap_columns = density.columns_, None, None
+        columns, gap_columns, gap_scale = density.columns_, None, None
         if self.indicator:
             if kernel.indicator.rule != "product":
                 raise ValueError("indicator: a Gaussian process takes Missingness(rule='product') only.")
             gap_columns, gap_scale = kernel.columns, (2.0 * kernel.indicator.gamma) ** -0.5
             kernel, columns = kernel.kernel, np.append(columns, np.full(gap_columns.sum(), -1))
         scale = (2.0 * kernel.gamma) ** -0.5
-        return self._start(len(density.schema_.levels), scale, columns, gap_scale), gap_columns
+        return hyperparameters(self, len(density.schema_.levels), scale, columns, gap_columns, gap_scale)
 
     def _likeliest(self, evidence: Evidence, start: Hyperparameters, random) -> Hyperparameters:
         """The hyperparameters of the highest evidence that was found; those of the start without a search."""
@@ -219,12 +210,8 @@ class GaussianProcess(Conformal, KernelEstimator, ABC):
         return not self.indicator
 
     def _laws(self, X) -> Rows:
-        return with_gaps(super()._laws(X), self._gap_columns)
+        laws = super()._laws(X)
+        return self.processes_[0].parameters.rows(laws)
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         return self._scores(self.processes_, self._laws(table), places)
-
-
-def with_gaps(rows: Rows, gap_columns: np.ndarray | None) -> Rows:
-    """Laws followed by 0/1 columns of their gaps, because the RBF kernel on these is the kernel on the gaps."""
-    return rows if gap_columns is None else rows.rows.beside(rows.missing[:, gap_columns])  # type: ignore[attr-defined]

@@ -52,9 +52,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     gamma : float or "scale", default="scale"
         Start of a single length scale 1 / sqrt(2 gamma), when ``length_scale`` is None.
     length_scale : None, float, array-like of shape (n_features,), "ard" or "shrunk", default=None
-        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" gives
-        every column its own under a log-normal prior that draws them to a common one, from the best common one: with
-        few rows, "ard" follows the noise.
+        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" starts
+        from the best common length scale and gives every column its own under a log-normal prior that draws them to a
+        common one: with few rows, "ard" follows the noise.
     constant_value : float, default=1.0
         Start of the prior variance of f.
     length_scale_bounds, constant_value_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
@@ -65,15 +65,15 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     n_restarts_optimizer : int, default=0
         Further starts, drawn log-uniformly from the bounds.
     n_landmarks : int, "auto" or None, default="auto"
-        The latent deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points
-        stand for the training rows: so many, or, with "auto" and more than 100 training rows, as many as give
-        deviations that are right to one percent on rows that are tried. None is always the exact sum.
+        How many points stand for the training rows in the latent deviation of a row with gaps, which is a sum over all
+        pairs of them. "auto" takes none up to 100 training rows, and beyond that enough points for deviations that are
+        right to one percent on some training rows; None is always the exact sum.
     link : {"exact", "williams-barber"}, default="exact"
         How the logistic function is integrated: by quadrature, or by the mixture of error functions that scikit-learn
         takes for it, which is off by up to 4e-4.
     prior : {"even", "share"}, default="even"
-        The probability of a class before anything of a row is known: even odds, as in scikit-learn, or the share of the
-        class among the training rows. With uneven classes the second is the better guess for rows with many gaps.
+        The probability of a class for a row of which nothing is known: even odds, as in scikit-learn, or the share of
+        the class among the training rows. With uneven classes the second is the better guess for rows with many gaps.
     class_weight : dict, "balanced" or None, default=None
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
     density : "auto" or Density, default="auto"

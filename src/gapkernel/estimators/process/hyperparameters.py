@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels import AnisotropicRBF
+from gapkernel.rows import Rows
 
 SHRINKAGE = 0.5
 """Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
@@ -21,8 +22,8 @@ SHRINKAGE = 0.5
 class Hyperparameters(Restored):
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
 
-    The entries between the constant and the noise are the kernel's own: `kernel` turns them into a kernel, and
-    `by_length_scale` its derivatives into theirs.
+    The entries between the constant and the noise are the kernel's own: `kernel` turns them into a kernel, `rows` gives
+    the rows that it takes, and `by_length_scale` turns its derivatives into theirs.
 
     Attributes
     ----------
@@ -31,6 +32,8 @@ class Hyperparameters(Restored):
         Of the logarithms; NaN for what stays as given.
     columns : ndarray of int
         Which length scale each column of the rows has; -1 for the 0/1 columns of gaps.
+    gap_columns : ndarray of bool or None
+        The columns of the table whose gaps count.
     gap_scale : float or None
         The length scale of the columns of gaps, which stays as it is.
     shrinks : bool
@@ -40,6 +43,7 @@ class Hyperparameters(Restored):
     logarithms: np.ndarray
     bounds: np.ndarray
     columns: np.ndarray
+    gap_columns: np.ndarray | None = None
     gap_scale: float | None = None
     shrinks: bool = False
 
@@ -47,6 +51,7 @@ class Hyperparameters(Restored):
         "logarithms": "any p",
         "bounds": "any p 2",
         "columns": "int d",
+        "gap_columns": "bool m?",
         "gap_scale": Real | None,
         "shrinks": bool,
     }
@@ -84,6 +89,12 @@ class Hyperparameters(Restored):
             return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self.columns]))
         return AnisotropicRBF(scales[self.columns] if len(scales) > 1 else float(scales[0]))
 
+    def rows(self, laws: Rows) -> Rows:
+        """Laws, followed by 0/1 columns of their gaps if these count: the RBF kernel on these is the kernel on gaps."""
+        if self.gap_columns is None:
+            return laws
+        return laws.rows.beside(laws.missing[:, self.gap_columns])  # type: ignore[attr-defined]
+
     def by_length_scale(self, sums: np.ndarray) -> np.ndarray:
         """Sums over the columns of the rows, added up for each length scale."""
         searched = self.columns >= 0
@@ -114,7 +125,7 @@ class Hyperparameters(Restored):
         three, columns = [0, 1, -1], np.minimum(self.columns, 0)
         bounds = self.bounds[three]
         bounds[1] = self.bounds[1:-1, 0].min(), self.bounds[1:-1, 1].max()
-        return Hyperparameters(self.logarithms[three], bounds, columns, self.gap_scale)
+        return replace(self, logarithms=self.logarithms[three], bounds=bounds, columns=columns, shrinks=False)
 
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
@@ -145,8 +156,12 @@ class Hyperparameters(Restored):
             )
 
 
-def hyperparameters(process, scale: float, n_columns: int, columns, gap_scale: float | None) -> Hyperparameters:
-    """Where the search of an estimator begins; ``scale`` is the length scale where none is given as a number."""
+def hyperparameters(
+    process, n_columns: int, scale: float = 1.0, columns=(), gap_columns=None, gap_scale=None
+) -> Hyperparameters:
+    """Where the search of an estimator begins; ``scale`` is the length scale that its gamma stands for."""
+    if not isinstance(process.length_scale, str | None) and process.gamma != "scale":  # a word starts from gamma
+        raise ValueError(f"Give gamma={process.gamma!r} or length_scale={process.length_scale!r}, not both.")
     scales = _length_scales(process.length_scale, scale, n_columns)
     bounds = (
         _log_bounds("constant_value", process.constant_value_bounds, 1),
@@ -158,23 +173,21 @@ def hyperparameters(process, scale: float, n_columns: int, columns, gap_scale: f
         logarithms = np.log(np.concatenate([[process.constant_value], scales, [process.noise_level]]))
     shrinks = isinstance(process.length_scale, str) and process.length_scale == "shrunk"
     owners = columns if len(scales) > 1 else np.minimum(columns, 0)
-    return Hyperparameters(logarithms, np.concatenate(bounds), owners, gap_scale, shrinks)
+    return Hyperparameters(logarithms, np.concatenate(bounds), owners, gap_columns, gap_scale, shrinks)
 
 
 def _length_scales(given, scale: float, n_columns: int) -> np.ndarray:
     """What None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array stand for."""
-    if given is None or isinstance(given, str):
-        if given not in (None, "ard", "shrunk"):
-            raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {given!r}.")
+    if given is None or (isinstance(given, str) and given in ("ard", "shrunk")):
         return np.full(1 if given is None else n_columns, scale)
     try:
         scales = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"length_scale must be a positive number or {n_columns} of them, got {given!r}.") from None
-    if scales.shape not in ((), (n_columns,)):
-        raise ValueError(f"length_scale must be one number or {n_columns}, got shape {scales.shape}.")
-    if not (np.isfinite(scales).all() and np.all(scales > 0)):
-        raise ValueError(f"length_scale must be positive, got {given!r}.")
+        scales = np.empty((0, 0))
+    if scales.shape not in ((), (n_columns,)) or not (np.all(scales > 0) and np.isfinite(scales).all()):
+        raise ValueError(
+            f"length_scale must be None, 'ard', 'shrunk', a positive number or {n_columns} of them, got {given!r}."
+        )
     return scales.reshape(-1)
 
 

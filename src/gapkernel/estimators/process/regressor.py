@@ -32,14 +32,18 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     the less is known of a row, the wider its interval. On complete data everything equals scikit-learn's
     `GaussianProcessRegressor` with ``ConstantKernel() * RBF() + WhiteKernel()``, whose parameter names are used here.
 
+    A target of weight w has the noise of the mean of w targets, ``noise_level / w``; ``alpha`` has no weights. Where
+    the noise is found by `fit`, only the ratios of weights count in the predicted means, but deviations are those of a
+    target of weight 1: divide weights by their mean if they are no numbers of targets.
+
     Parameters
     ----------
     gamma : float or "scale", default="scale"
         Start of a single length scale 1 / sqrt(2 gamma), when ``length_scale`` is None.
     length_scale : None, float, array-like of shape (n_features,), "ard" or "shrunk", default=None
-        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" gives
-        every column its own under a log-normal prior that draws them to a common one, from the best common one: with
-        few rows, "ard" follows the noise.
+        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" starts
+        from the best common length scale and gives every column its own under a log-normal prior that draws them to a
+        common one: with few rows, "ard" follows the noise.
     constant_value, noise_level : float, default=1.0
         Start of the prior variance of f, and of the variance of the noise (0: no noise but alpha).
     length_scale_bounds, constant_value_bounds, noise_level_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
@@ -52,10 +56,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
     n_restarts_optimizer : int, default=0
         Further starts, drawn log-uniformly from the bounds.
     n_landmarks : int, "auto" or None, default="auto"
-        The deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points stand for
-        the training rows: so many, or, with "auto" and more than 100 training rows, as many as give deviations that
-        are right to one percent on rows that are tried. None is always the exact sum. ``process_.landmarks`` holds
-        the points, and the error that was found.
+        How many points stand for the training rows in the deviation of a row with gaps, which is a sum over all pairs
+        of them. "auto" takes none up to 100 training rows, and beyond that enough points for deviations that are right
+        to one percent on some training rows; None is always the exact sum. ``process_.landmarks`` holds the points and
+        the error that was found.
     normalize_y : bool, default=False
         Whether to work on targets of mean 0 and variance 1.
     density : "auto" or Density, default="auto"
