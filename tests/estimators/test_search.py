@@ -56,13 +56,17 @@ def test_a_scorer_gets_the_fitted_candidate_and_the_test_rows_as_they_were_given
         assert estimator.n_features_in_ == (6 if kind in ("frame", "polars") else 4)
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "indicator": True}, {"kernel": "ehk"}], ids=repr)
+@pytest.mark.parametrize(
+    "options",
+    [{"gammas": [0.2]}, {"gammas": [0.2], "kernel": "rbf", "indicator": True}, {"kernel": "ehk"}],
+    ids=repr,
+)
 def test_a_candidate_answers_its_test_rows_as_a_copy_fitted_by_itself_does(options):
     """Also after the scoring, and for other rows, where nothing was computed beforehand."""
     X, y = curved_frame()
     witness = Witness()
     splits = list(StratifiedKFold(3).split(X, y))
-    gk.SVCCV(Cs=[3.0], gammas=[0.2], cv=splits, scoring=witness, tol=1e-10, n_jobs=1, **options).fit(X, y)
+    gk.SVCCV(Cs=[3.0], cv=splits, scoring=witness, tol=1e-10, **options).fit(X, y)
     for (estimator, X_test, _), (train, test) in zip(witness.given, splits, strict=True):
         alone = gk.SVC(**estimator.get_params(deep=False)).fit(X.iloc[train], y[train])
         assert_allclose(estimator.decision_function(X_test), alone.decision_function(X.iloc[test]), atol=1e-7)
@@ -128,7 +132,7 @@ SEARCHED = {
     "kernels": (gk.SVC(), {"kernel": ["genrbf", "ehk", "linear"], "C": [1.0, 10.0]}),
     "densities": (gk.SVC(), {"density": [Gaussian(), "auto"], "gamma": [0.1, 0.5]}),
     "the indicator": (gk.SVC(kernel="rbf"), {"indicator": [False, True], "gamma": [0.1, 0.5]}),
-    "no width": (gk.SVC(kernel="linear"), {"gamma": [0.1, 0.5], "C": [1.0]}),
+    "no width": (gk.SVC(kernel="linear"), {"C": [0.1, 1.0]}),
     "nothing": (gk.SVC(), {}),
 }
 

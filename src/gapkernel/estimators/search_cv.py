@@ -155,18 +155,13 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         named = isinstance(estimator.kernel, str)
         name = width_name(make_kernel(estimator.kernel, estimator.gamma))
         if name is None:
-            if not named and not isinstance(gammas, int | np.integer):
-                raise ValueError(
-                    f"gammas={gammas!r}, but {estimator.kernel!r} has no single width to choose. Leave gammas as it "
-                    f"is, or search the parameters of the kernel with sklearn.model_selection.GridSearchCV."
-                )
-            return {}
+            return self._without_widths()
         name = name if named else f"kernel__{name}"
         truth = any(isinstance(value, bool | np.bool_) for value in np.ravel(np.asarray(gammas, dtype=object)))
         if isinstance(gammas, int | np.integer) and gammas >= 1 and not truth:
             scale = width_of(search.laws({name: "scale"}).kernel)
             if scale is None:
-                return {}  # the kernel has no use for it
+                return self._without_widths()  # the kernel has no use for it
             return {name: (scale * 2.0 ** (np.arange(gammas) - gammas // 2)).tolist()}
         one = isinstance(gammas, float | np.floating)
         widths = [gammas] if one else list(gammas) if np.ndim(gammas) else []
@@ -175,6 +170,15 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         for gamma in widths:
             search.laws({name: gamma})  # refuses a wrong one
         return {name: [gamma.item() if isinstance(gamma, np.generic) else gamma for gamma in widths]}
+
+    def _without_widths(self) -> dict[str, list]:
+        """Nothing to choose from: an error if ``gammas`` was given."""
+        if not isinstance(self.gammas, int | np.integer) or self.gammas != type(self).gammas:
+            raise ValueError(
+                f"gammas={self.gammas!r} has no effect, because kernel={self.kernel!r} has no single width to choose. "
+                f"Leave gammas out, or search the parameters of the kernel with sklearn.model_selection.GridSearchCV."
+            )
+        return {}
 
 
 class ChosenIntervals(ConformalIntervals):
