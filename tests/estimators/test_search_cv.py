@@ -1,5 +1,6 @@
 """Choosing the settings: the same scores as a search that fits every candidate by itself."""
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from strategies import curved_frame, curved_problem, gappy_tables
 
 import gapkernel as gk
 from gapkernel.density import Gaussian
+from gapkernel.estimators import Search
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
 
 GRID = {"Cs": [0.1, 1.0, 30.0], "gammas": [0.02, "scale", 0.7]}
@@ -156,6 +158,15 @@ def test_no_bit_depends_on_the_number_of_threads():
     assert np.array_equal(results[0], results[2])
 
 
+def test_one_task_at_a_time_unless_asked_for_more():
+    X, y, _ = curved_problem()
+    assert Search(gk.SVC(), X, y).n_jobs == 1
+    assert Search(gk.SVC(), X, y, n_jobs=-1).n_jobs == joblib.effective_n_jobs(-1)
+    with joblib.parallel_config(n_jobs=3):
+        assert Search(gk.SVC(), X, y).n_jobs == 3
+        assert Search(gk.SVC(), X, y, n_jobs=2).n_jobs == 2
+
+
 class CountedGaussian(Gaussian):
     """A Gaussian that counts how often it was fitted."""
 
@@ -199,7 +210,7 @@ def test_the_width_inside_a_multiple_or_on_some_columns_is_searched(wrap, gammas
 @pytest.mark.parametrize("gammas", [[0.1, 1.0], 0.5, 3])
 def test_widths_for_a_kernel_without_one_are_refused(kernel, gammas):
     X, y, _ = curved_problem()
-    with pytest.raises(ValueError, match="gammas=.* has no effect"):
+    with pytest.raises(ValueError, match=r"gammas=.* has no effect"):
         gk.SVCCV(gammas=gammas, kernel=kernel).fit(X, y)
 
 

@@ -227,7 +227,7 @@ def test_an_indicator_that_is_none_is_refused(indicator):
 @pytest.mark.parametrize("kernel", ["ehk", "linear", HeterogeneousKernel(), lambda X, Y: X @ Y.T])
 def test_gamma_for_a_kernel_that_has_none_or_its_own_is_refused(kernel):
     X, y = informative()
-    with pytest.raises(ValueError, match="gamma=0.3 has no effect"):
+    with pytest.raises(ValueError, match=r"gamma=0\.3 has no effect"):
         gk.SVC(kernel=kernel, gamma=0.3).fit(X, y)
 
 

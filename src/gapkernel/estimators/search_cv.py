@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, warn_of_units
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals
-from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
-from gapkernel.tables import Schema, Table
+from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
@@ -28,6 +28,11 @@ PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 
 RIDGES = tuple(10.0 ** np.arange(-4, 4))
 """The same span for a ridge, which penalises the other way round."""
+
+
+def of_best(name: str, doc: str) -> Any:
+    """A property of a search that is the best estimator's."""
+    return property(lambda search: getattr(search._best, name), doc=doc)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -112,36 +117,17 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         """
         return self._best.predict(X)
 
-    @property
-    def schema_(self) -> Schema:  # type: ignore[override]
-        """What the columns held in `fit`: numbers, or categories and their levels."""
-        return self.best_estimator_.schema_
+    schema_ = of_best("schema_", "What the columns held in `fit`: numbers, or categories and their levels.")
+    training_summary_ = of_best("training_summary_", "What is remembered of the training table.")
+    averages_gaps = of_best("averages_gaps", "Whether the decision value of a row is its average over the row's law.")
+    gaussian_share = of_best("gaussian_share", "1 for Gaussian laws of the gaps, 0 for others.")
+    n_iter_ = of_best("n_iter_", "Iterations of the best estimator's solver.")
 
     def table_of(self, X) -> Table:
         return self._best.table_of(X)
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         return self._best.cell_nodes(X, column, n_nodes)
-
-    @property
-    def training_summary_(self) -> TrainingSummary:  # type: ignore[override]
-        """What is remembered of the training table."""
-        return self._best.training_summary_
-
-    @property
-    def averages_gaps(self) -> bool:
-        """As the best estimator."""
-        return self._best.averages_gaps
-
-    @property
-    def gaussian_share(self) -> float:
-        """As the best estimator."""
-        return self._best.gaussian_share
-
-    @property
-    def n_iter_(self) -> Any:
-        """Iterations of the best estimator's solver."""
-        return self._best.n_iter_
 
     @property
     def _best(self):
@@ -186,10 +172,7 @@ class ChosenIntervals(ConformalIntervals):
 
     _best: Any
 
-    @property
-    def calibration_(self) -> Calibration | None:  # type: ignore[override]
-        """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
-        return self._best.calibration_
+    calibration_ = of_best("calibration_", "The errors on the test rows, at the settings that were chosen, or None.")
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         return self._best._left_out_scores(places, table)
