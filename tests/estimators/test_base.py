@@ -1,7 +1,10 @@
 """Kernel machines: scikit-learn's own on complete data, and sound citizens of its house with gaps."""
 
 import pickle
+import sys
+import threading
 import tracemalloc
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -325,3 +328,35 @@ def test_gram_has_two_verbs_for_the_diagonal():
     assert np.all(cross.diagonal()[gaps] < 1.0)
     assert_allclose(cross.diagonal()[~gaps], 1.0, rtol=1e-12)
     assert gram.get_feature_names_out().shape == (len(X),)
+
+
+# The way of a fit
+
+MOST_FILES = 37
+"""Files of the package whose code runs in a fit of one machine to an array."""
+
+
+def test_a_fit_runs_through_few_files_and_checks_little_twice():
+    package, calls = Path(gk.__file__).parent, []
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and package in path.parents:
+            calls.append((path, frame.f_code.co_name))
+
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 3))
+    y = X[:, 0] > 0
+    X, machine = punch(random, X, 0.2), gk.SVC(density=gk.density.Gaussian())
+    machine.fit(X, y)  # what is compiled or loaded at first is not counted
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        machine.fit(X, y)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert len({path for path, _ in calls}) <= MOST_FILES
+    names = [name for _, name in calls]
+    assert names.count("accept") == 2  # in `resolve` and in `gram`
+    assert names.count("check_fits") == 2  # before the density is fitted, and in `gram`
