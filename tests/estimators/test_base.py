@@ -349,13 +349,14 @@ def test_a_fit_runs_through_few_files_and_checks_little_twice():
     y = X[:, 0] > 0
     X, machine = punch(random, X, 0.2), gk.SVC(density=gk.density.Gaussian())
     machine.fit(X, y)  # what is compiled or loaded at first is not counted
-    threading.setprofile(note)
-    sys.setprofile(note)
+    before, before_in_threads = sys.gettrace(), threading.gettrace()
+    threading.settrace(note)
+    sys.settrace(note)
     try:
         machine.fit(X, y)
     finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+        sys.settrace(before)
+        threading.settrace(before_in_threads)
     assert len({path for path, _ in calls}) <= MOST_FILES
     names = [name for _, name in calls]
     assert names.count("accept") == 2  # in `resolve` and in `gram`
