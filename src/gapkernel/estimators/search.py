@@ -215,7 +215,7 @@ class Search:
         candidate = self._candidate(settings)
         self._prepare([candidate], [self.all_rows, *self.folds])
         fold = self.all_rows if split is None else self.folds[split]
-        density, rows, _ = fold.shared[_meant(candidate, fold)]
+        density, rows, _ = fold.shared[_density_key(candidate, fold)]
         return Laws(density, candidate.estimator._kernel().resolve(density.moments(), rows), rows)
 
     def fit(self, settings: Settings, *, calibrate: bool = False, split: int | None = None) -> KernelMachine:
@@ -259,9 +259,9 @@ class Search:
         tasks: dict[tuple, tuple[Fold, KernelMachine]] = {}
         for candidate in {candidate.density: candidate for candidate in candidates}.values():
             for k, fold in enumerate(folds):
-                meant = _meant(candidate, fold)
-                if meant not in fold.shared:
-                    tasks[k, meant] = fold, candidate.estimator
+                key = _density_key(candidate, fold)
+                if key not in fold.shared:
+                    tasks[k, key] = fold, candidate.estimator
         n_threads = 1 if self.n_jobs > 1 else thread_count()  # of tasks side by side more would wait for each other
 
         def fitted(task: tuple[Fold, KernelMachine]) -> Shared:
@@ -272,9 +272,9 @@ class Search:
                 return Shared(density, rows, new_rows)
 
         with one_blas_thread(), config_context(n_threads=self.n_jobs):
-            found = run_tasks(fitted, list(tasks.values()), "Fitting the densities")
-        for (k, meant), shared in zip(tasks, found, strict=True):
-            folds[k].shared[meant] = shared
+            fits = run_tasks(fitted, list(tasks.values()), "Fitting the densities")
+        for (k, key), shared in zip(tasks, fits, strict=True):
+            folds[k].shared[key] = shared
 
     def _judged(self, fold: Fold, candidates: list[Trial], judge: Judge) -> list:
         """The results of all candidates on one split."""
@@ -294,15 +294,15 @@ class Search:
             own = [solvers[key] for key in keys]
             with sklearn_context(assume_finite=True):
                 solutions = type(own[0]).solve_all(own, gram, fold.training.y, fold.training.weight)
-            found = dict(zip(keys, solutions, strict=True))
+            solved = dict(zip(keys, solutions, strict=True))
             for places, laws, cross in parts:
                 for place in places:
                     candidate = candidates[place]
-                    results[place] = _judged(candidate.estimator, fold, laws, found[candidate.solver], cross, judge)
+                    results[place] = _result(candidate.estimator, fold, laws, solved[candidate.solver], cross, judge)
 
         for by_width in by_kernel.values():
             groups = list(by_width.values())
-            shared = fold.shared[_meant(candidates[groups[0][0]], fold)]
+            shared = fold.shared[_density_key(candidates[groups[0][0]], fold)]
             n_bytes = 8 * len(shared.rows) * (len(shared.rows) + len(fold.y_test))
             at_once = max(1, get_config().memory_budget // n_bytes)
             for places in (groups[some] for some in gen_batches(len(groups), at_once)):
@@ -315,16 +315,13 @@ class Search:
         return results
 
 
-def _meant(candidate: Trial, fold: Fold) -> tuple:
-    """What decides the density of a candidate on a split, and the laws of its rows: two kernels may ask for the same.
-
-    Where nobody can say it is what the settings name.
-    """
+def _density_key(candidate: Trial, fold: Fold) -> tuple:
+    """A key of the density of a candidate on a split, and of the laws of its rows: two kernels may ask for the same."""
     estimator, table = candidate.estimator, fold.training.table
     density = make_density(estimator.density, estimator._kernel(), table.schema, len(table))
     try:
         return joblib.hash(density), bool(estimator.indicator)
-    except (PicklingError, AttributeError, TypeError):  # of a class that was made inside a function
+    except (PicklingError, AttributeError, TypeError):  # a class that was made inside a function: go by the settings
         return candidate.density
 
 
@@ -362,7 +359,7 @@ def _equal(grams) -> list[list[int]]:
     return runs
 
 
-def _judged(estimator: KernelMachine, fold: Fold, laws: Laws, solution: Solution, cross, judge: Judge) -> Any:
+def _result(estimator: KernelMachine, fold: Fold, laws: Laws, solution: Solution, cross, judge: Judge) -> Any:
     """What ``judge`` finds about a candidate that was solved, from the kernel values of the test rows."""
     machine = copy(estimator)._keep(fold.training, laws, solution)
     model = OnTestRows(machine, fold.X_test, DecisionValues(solution.values(cross)))
