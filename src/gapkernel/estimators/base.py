@@ -70,10 +70,10 @@ class Training:
 
     @classmethod
     def of(cls, table: Table, y: Any, weight: np.ndarray | None, *, classes: bool) -> Training:
-        """The rows of positive weight; the targets as places of their ``classes``, if they are such."""
+        """Leave out rows of weight zero; with ``classes`` the targets become places among the sorted classes."""
         table, y, weight, kept = left_in(table, y, weight)
-        found, y = read_classes(y) if classes else (None, y)
-        return cls(table, y, weight, kept, found)
+        labels, y = read_classes(y) if classes else (None, y)
+        return cls(table, y, weight, kept, labels)
 
     def class_weighted(self, class_weight) -> np.ndarray:
         """The weights of the rows times those of their classes."""
@@ -81,7 +81,7 @@ class Training:
 
     @cached_property
     def summary(self) -> TrainingSummary:
-        """What a fitted estimator remembers of the table; the candidates of a search share it."""
+        """What a fitted estimator remembers of the table; all candidates of a search share it."""
         return TrainingSummary.of(self.table)
 
 
@@ -129,7 +129,7 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         return density, self._condition(density, table)
 
     def _kernel(self) -> Kernel:
-        """The kernel object, with words in it that mean numbers once there is a density."""
+        """The kernel object; words such as "scale" become numbers when there is a density."""
         kernel = make_kernel(self.kernel, self.gamma)
         if not self.indicator:
             return kernel
@@ -218,7 +218,7 @@ class KernelMachine(KernelEstimator, ABC):
         """The solver with this estimator's parameters, which it checks."""
 
     def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
-        """What else there is to learn from the Gram matrix: nothing, unless there are intervals."""
+        """Learn what else the Gram matrix tells: nothing, unless the machine has intervals."""
 
     def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:
         """Fitted attributes; of the training rows only those with a coefficient stay."""

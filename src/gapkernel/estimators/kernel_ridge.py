@@ -11,7 +11,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from gapkernel.estimators.base import KernelMachine, Laws, Training
 from gapkernel.estimators.calibration import MachineIntervals
 from gapkernel.estimators.search_cv import RIDGES, ChosenIntervals, SearchCV
-from gapkernel.kernels import Kernel
 from gapkernel.solvers.base import Solution
 from gapkernel.solvers.ridge import Ridge
 
@@ -28,7 +27,7 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
         What is added to the diagonal of the Gram matrix; several targets may have one each.
-    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="rbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk", "precomputed"}, Kernel or callable, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
         A function k(X, Y) of two arrays is for complete rows; `MonteCarlo` averages it over gaps.
         With "precomputed" ``X`` is a kernel matrix without gaps: square in `fit`, (n_new, n_training) afterwards.
@@ -81,7 +80,6 @@ class KernelRidge(MachineIntervals, MultiOutputMixin, RegressorMixin, KernelMach
     """
 
     alpha: Any = 1.0
-    kernel: str | Kernel = "rbf"
     conformal: bool | str = False
 
     _target = "numbers"
@@ -125,7 +123,7 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
         candidate. An integer is a number of powers of 2 times the "scale" of all rows: 11 is from 1/32 to 32 times it.
         A kernel without a width has none to choose. For a kernel object the parameter is called ``kernel__gamma``, and
         ``kernel__kernel__gamma`` if it is a multiple of another or looks at some columns only.
-    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="rbf"
+    kernel : {"genrbf", "rbf", "linear", "ehk"} or Kernel, default="genrbf"
         "genrbf" is `GenRBF`, "rbf" `ExpectedRBF`, "linear" `ExpectedLinear`, "ehk" `HeterogeneousKernel`.
     density : "auto" or density, default="auto"
         Where the laws of the gaps come from, fitted anew to the training rows of each split. "auto" is what suits
@@ -140,7 +138,8 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -190,7 +189,6 @@ class KernelRidgeCV(ChosenIntervals, MultiOutputMixin, RegressorMixin, SearchCV)
     """
 
     alphas: Any = RIDGES
-    kernel: str | Kernel = "rbf"
     conformal: bool | str = False
 
     _kind = KernelRidge

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
+from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV, of_best
 from gapkernel.estimators.svm import SVC, SVR, LibsvmParameters
 
 
@@ -43,7 +43,8 @@ class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -112,10 +113,7 @@ class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
 
     _kind = SVC
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """The classes."""
-        return self._best.classes_
+    classes_ = of_best("classes_", "The classes, sorted.")
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary of the best estimator.
@@ -165,7 +163,8 @@ class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

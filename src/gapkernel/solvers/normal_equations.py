@@ -54,7 +54,7 @@ class Sums(Restored):
 
     @classmethod
     def of_no_rows(cls, size: int, classes: np.ndarray) -> Sums:
-        """Sums over nothing, for classes that are known to come."""
+        """Sums over no rows, for classes whose rows come later."""
         return cls(np.zeros((size, size)), np.zeros((size, len(classes))), classes)
 
     def __add__(self, other: Sums) -> Sums:

@@ -36,7 +36,7 @@ from gapkernel.estimators.calibration.base import (
 from gapkernel.tables import Table
 
 MANY = 100
-"""Rows of one mask from which they are taken alone."""
+"""Rows of the same mask that are enough to go by alone."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show a progress bar of the members.
     random_state : int, RandomState or None, default=None

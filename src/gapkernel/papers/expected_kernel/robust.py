@@ -221,7 +221,7 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
         costs = training.class_weighted(self.class_weight)
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
         self.density_, self.kernel_, self.rows_, self.form_, self.tau_ = density, kernel, points, form, tau
-        self.classes_, self.training_summary_ = training.classes, training.summary
+        self.classes_, self.training_summary_ = np.asarray(training.classes), training.summary
         return self._keep(solution)
 
     def _keep(self, solution: ConeSolution) -> Self:
