@@ -16,7 +16,7 @@ TOLERANCE = 1e-10
 """Gain of a Newton step below which the mode is found."""
 
 MOST_STEPS = 100
-"""Most Newton steps; a handful is usual."""
+"""Most Newton steps to the mode; a handful is usual."""
 
 HALVINGS = 30
 """Most halvings of a Newton step that lowers the posterior; steps of the logistic likelihood hardly ever need one."""
@@ -66,16 +66,16 @@ class LaplacePosterior(Posterior):
         return super().explained(cross * np.sqrt(self.curvature))
 
     def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
-        """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', where u is the way through the mode.
+        """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', where u is what the mode's change adds.
 
         This is equation 5.23 of Rasmussen and Williams.
         """
         explained = self.explained(covariance)
         left = covariance.diagonal() - np.einsum("ij,ij->j", explained, explained)  # variances at the mode
-        through_mode = 0.5 * left * self.skew
-        u = through_mode - self.inverse @ (covariance @ through_mode)  # (I - AK) s
-        ways = np.outer(self.coefficients, u)
-        return super().likelihood_weights(covariance) + ways + ways.T
+        slope = 0.5 * left * self.skew  # of the likelihood in the mode
+        u = slope - self.inverse @ (covariance @ slope)  # (I - AK) s
+        by_mode = np.outer(self.coefficients, u)
+        return super().likelihood_weights(covariance) + by_mode + by_mode.T
 
 
 def laplace(covariance: np.ndarray, y: np.ndarray, weight: np.ndarray | None, offset: float) -> LaplacePosterior:

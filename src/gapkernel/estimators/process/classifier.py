@@ -177,8 +177,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
             In the order of ``classes_``. Those of more than two classes, each against the rest, are divided by their
             sum.
         """
-        mean, variance = self.latent_mean_and_variance(X)
-        return self._probabilities(mean.reshape(len(mean), -1), variance.reshape(len(mean), -1))
+        rows = self._laws(X)
+        return self._probabilities([(process.mean(rows), process.variance(rows)) for process in self.processes_])
 
     def latent_mean_and_variance(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the latent value of each row, over the posterior and what is missing.
@@ -215,7 +215,7 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "density_")
-        return self._left_out_chances(self.processes_)
+        return self._probabilities([process.left_out() for process in self.processes_])
 
     def _training(self, X, y, sample_weight) -> Training:
         table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
@@ -234,7 +234,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     def _scores(self, processes, rows=None, places=slice(None)) -> np.ndarray:
         targets = np.column_stack([process.evidence.targets for process in processes])[places]
         codes = targets.argmax(axis=1) if targets.shape[1] > 1 else targets[:, 0].astype(int)
-        return self._scores_of(self._left_out_chances(processes, rows, places), codes)
+        chances = self._probabilities([process.left_out(rows, places) for process in processes])
+        return self._scores_of(chances, codes)
 
     def _keep(self, training: Training) -> None:
         self.classes_ = np.asarray(training.classes)
@@ -247,16 +248,12 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         values = np.column_stack([moment(process, rows) for process in self.processes_])
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _left_out_chances(self, processes: list[FittedProcess], *rows_and_places) -> np.ndarray:
-        """Probabilities of rows from all training rows but the one at each place, as in `FittedProcess.left_out`."""
-        means, variances = zip(*(process.left_out(*rows_and_places) for process in processes), strict=True)
-        return self._probabilities(np.column_stack(means), np.column_stack(variances))
-
     def _uncalibrated(self, coverage: float) -> float:
         return coverage
 
-    def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        """Probabilities of all classes from the latent means and variances, a column for each process."""
+    def _probabilities(self, moments: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Probabilities of all classes from the latent means and variances of each process."""
+        mean, variance = (np.column_stack(columns) for columns in zip(*moments, strict=True))
         chances = (link_integral if self.link == "exact" else williams_barber)(mean, variance)
         if chances.shape[1] == 1:
             return np.hstack([1.0 - chances, chances])

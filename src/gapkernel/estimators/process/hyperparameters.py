@@ -160,7 +160,7 @@ def hyperparameters(
     process, n_columns: int, scale: float = 1.0, columns=(), gap_columns=None, gap_scale=None
 ) -> Hyperparameters:
     """Where the search of an estimator begins; ``scale`` is the length scale that its gamma stands for."""
-    if not isinstance(process.length_scale, str | None) and process.gamma != "scale":  # a word starts from gamma
+    if not isinstance(process.length_scale, str | None) and process.gamma != "scale":  # words start from it
         raise ValueError(f"Give gamma={process.gamma!r} or length_scale={process.length_scale!r}, not both.")
     scales = _length_scales(process.length_scale, scale, n_columns)
     bounds = (
