@@ -22,11 +22,11 @@ def problem(n):
 
 def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
     def fail(self, *rows_and_places):
-        raise MemoryError
+        raise MemoryError("no room")
 
     monkeypatch.setattr(FittedProcess, "left_out", fail)
     model = gk.GaussianProcessRegressor(conformal="count", optimizer=None)
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no room"):
         model.fit(*problem(10))
     assert not hasattr(model, "density_")
 
