@@ -77,7 +77,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
         "expected" draws nothing: both make intervals too narrow, and serve for comparison.
     n_jobs : int, default=None
-        Number of chains that run at the same time, in threads. It does not change the result.
+        Chains at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Show the progress of `fit`, as ``gapkernel.set_config(progress=True)`` does too.
     random_state : int, RandomState or None, default=None

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.runtime.config import config_context, get_config, thread_count
+from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration
@@ -87,7 +87,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
     cv: Any = 5
     n_exact: int = 2000
     time_limit: float | None = None
-    conformal: bool | str = True
+    conformal: bool | str = "count"
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     verbose: bool | int = False
@@ -121,7 +121,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         self : object
         """
         self._validate_params()
-        threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
+        threads = joblib.effective_n_jobs(self.n_jobs)
         with config_context(n_threads=threads, progress=bool(self.verbose) or get_config().progress):
             return self._fit(X, y, sample_weight)
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.svm.svm import SupportVectorMachine
+from gapkernel.estimators.svm import SupportVectorMachine
 from gapkernel.solvers import libsvm
 
 
