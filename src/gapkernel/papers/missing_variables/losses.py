@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -148,6 +149,12 @@ class IncompleteLoss(ABC):
     smooth: bool = True
     """Whether the derivatives are continuous."""
 
+    inner_steps: ClassVar[int] = 10
+    """Most steps of L-BFGS inside one step of the procedure."""
+
+    inner_tol: ClassVar[float] = 1e-13
+    """These end when the bound falls by less than this share of itself."""
+
     @abstractmethod
     def value(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> tuple[float, np.ndarray]:
         """The loss and its derivatives."""
@@ -204,6 +211,9 @@ class Margin(IncompleteLoss):
         Above 0, maxima are log-sum-exp of this temperature: a smooth loss, above the hinge by at most
         temperature * log(n_classes).
     """
+
+    inner_steps: ClassVar[int] = 100  # near the hinge a bound is stiff, and a few steps would lead nowhere
+    inner_tol: ClassVar[float] = 1e-6
 
     def __init__(self, temperature: float = 0.0):
         self.temperature, self.smooth = temperature, temperature > 0

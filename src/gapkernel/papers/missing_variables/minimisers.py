@@ -25,11 +25,8 @@ from sklearn.utils._param_validation import Interval
 from gapkernel.papers.missing_variables.losses import Margin
 from gapkernel.papers.missing_variables.objective import IncompleteProblem
 
-INNER_STEPS = 10
-"""L-BFGS steps inside one step of the procedure."""
-
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
-"""Temperatures of the smooth losses by which the hinge is approached."""
+"""How the smooth losses approach the hinge."""
 
 ROUNDING, SINGLE_ROUNDING = 1e-9, 1e-5
 """A change of the objective by this share of itself is no more than rounding, for features in double and in single
@@ -79,8 +76,8 @@ class Minimiser(BaseEstimator, ABC):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    coldest: ClassVar[float] = TEMPERATURES[-1]
-    """The least temperature by which the hinge is approached."""
+    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES
+    """Temperatures of the smooth losses by which the hinge is approached."""
 
     shuffles: ClassVar[bool] = False
     """Whether the rows should come in random order."""
@@ -92,7 +89,7 @@ class Minimiser(BaseEstimator, ABC):
         if problem.loss.smooth:
             return self._descend(problem, theta, self.max_iter, watch, random)
         history, n_iter, converged = [problem.objective(theta)[0]], 0, False
-        for temperature in (t for t in TEMPERATURES if t >= self.coldest):
+        for temperature in self.temperatures:
             smooth = problem.with_loss(Margin(temperature))
             stage = self._descend(smooth, theta, self.max_iter - n_iter, quiet, random)
             value = problem.objective(stage.theta)[0]
@@ -127,13 +124,15 @@ class CCCP(Minimiser):
         Maximum number of steps.
     """
 
+    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES[::2]  # its steps are long enough for every second
+
     def _descend(self, problem, theta, max_iter, watch, random):
         history, converged = [problem.objective(theta)[0]], False
         single = len(problem.blocks) > 0 and problem.blocks[0].features.dtype == np.float32
         rounding = SINGLE_ROUNDING if single else ROUNDING
         while len(history) <= max_iter and not converged:
-            tangents = problem.tangent(theta)
-            proposal = _lbfgs(partial(problem.majorant, planes=tangents), theta, 1e-13, INNER_STEPS, quiet).theta
+            bound = partial(problem.majorant, planes=problem.tangent(theta))
+            proposal = _lbfgs(bound, theta, problem.loss.inner_tol, problem.loss.inner_steps, quiet).theta
             value = problem.objective(proposal)[0]
             fallen = history[-1] - value
             if not -fallen <= rounding * (1.0 + abs(history[-1])):
@@ -179,7 +178,7 @@ class SGD(Minimiser):
         Maximum number of rounds over all rows.
     """
 
-    coldest: ClassVar[float] = 3e-3  # nearer the hinge, its curvature would allow tiny steps only
+    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES[:6]  # nearer the hinge, steps would have to be tiny
     shuffles: ClassVar[bool] = True
 
     def _descend(self, problem, theta, max_iter, watch, random):
