@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from strategies import two_lumps
 
 from gapkernel.density import (
-    AtomicDensity,
     BestDensity,
     Density,
     FactorAnalysis,
@@ -23,6 +22,7 @@ from gapkernel.density import (
     Neighbours,
     NormalInverseWishart,
 )
+from gapkernel.papers.missing_variables import AtomicDensity
 
 D = 4
 TIGHT = {"tol": 1e-12, "max_iter": 20_000, "ridge": 0.01}
