@@ -114,8 +114,8 @@ Test error on the 2007 whole test images. Erased: from each of the 7291 training
 uniformly from 0 to 64 (a reading of the paper's "up to 25 %"), or exactly 64 where it says so. Pixels from -1 to 1,
 1000 basis functions, 50 Sobol completions, features in single precision, solver L-BFGS to 1e-4. The basis is
 `KernelBasis(method="kmeans")` (centres of clusters) or `method="auto"` (the paper's pivoted Cholesky, here over
-mean-completed rows, since few images are whole). For each loss, gamma, C and the basis were chosen once for all lines by
-{folds}-fold cross-validation on the mean-imputed training images: "gp" from gamma 1/256, 1/128, 1/64, C 30, 100,
+mean-completed rows, since few images are whole). For each loss, gamma, C and the basis were chosen once for all lines
+by {folds}-fold cross-validation on the mean-imputed training images: "gp" from gamma 1/256, 1/128, 1/64, C 30, 100,
 300 and both bases (gamma 1/{gp_g:.0f}, C {gp_C:.0f}), "svm" from gamma 1/128, 1/64 and C 10, 30 with centres (gamma
 1/{svm_g:.0f}, C {svm_C:.0f}). The lines with the other basis have the same gamma and C.
 

@@ -255,7 +255,8 @@ def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
     """Zero is an unknown level of a text, and so a gap: a row of known levels is tried too."""
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.choice(list("abcdefgh"), (60, 10))).rename(columns=str)
-    model = CCCPClassifier(C=1.0, density=AtomicDensity("levels", method="exact"), random_state=0).fit(X, random.choice([0, 1], 60))
+    model = CCCPClassifier(C=1.0, density=AtomicDensity("levels", method="exact"), random_state=0)
+    model.fit(X, random.choice([0, 1], 60))
     with pytest.raises(ValueError, match="exact completions"):
         model.predict(pd.DataFrame([[None] * 10], columns=X.columns))
     save(model, tmp_path / "model.skops")

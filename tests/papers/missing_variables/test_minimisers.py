@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from gapkernel.papers.missing_variables import CCCP, LBFGS, SGD, Transduction, minimisers
 from gapkernel.papers.missing_variables.losses import Labels, Margin, Softmax
-from gapkernel.papers.missing_variables.minimisers import TEMPERATURES, quiet
+from gapkernel.papers.missing_variables.minimisers import quiet
 from gapkernel.papers.missing_variables.objective import Balance, Block, IncompleteProblem
 
 LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
@@ -165,14 +165,14 @@ def test_the_bound_has_the_minimum_of_the_cone_program(seed):
         value, gradient = problem.with_loss(Margin(temperature)).majorant(x.reshape(problem.shape), planes)
         return value, gradient.ravel()
 
-    for temperature in TEMPERATURES:
+    for temperature in LBFGS.temperatures:
         near = minimize(smooth_bound, theta, (temperature,), "L-BFGS-B", jac=True, options={"ftol": 1e-14})
         theta = near.x
     block, plane = problem.blocks[0], planes[0]
     by_cones = minimum_by_cones(
         block.features, block.log_weight, block.counts, plane.own, plane.offset, plane.slope.sum(axis=1), 1.0
     )
-    room = TEMPERATURES[-1] * np.log(3) * 12
+    room = LBFGS.temperatures[-1] * np.log(3) * 12
     assert (
         by_cones * (1 - 1e-6)
         <= problem.majorant(theta.reshape(problem.shape), planes)[0]
@@ -199,7 +199,7 @@ def test_all_solvers_reach_the_same_value(loss, seed):
     if loss == "gp":
         assert_allclose([procedure, stochastic], direct, rtol=1e-5)
     else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
-        assert_allclose(procedure, direct, atol=20 * np.log(3) * TEMPERATURES[-1])
+        assert_allclose(procedure, direct, atol=20 * np.log(3) * LBFGS.temperatures[-1])
         assert_allclose(stochastic, direct, atol=20 * np.log(3) * SGD.temperatures[-1])
 
 
@@ -273,7 +273,7 @@ def test_complete_rows_give_the_machine_of_crammer_and_singer():
     ).fit(X, y)
     hinge = problem.objective(theirs.coef_)[0]
     assert hinge <= minimised(CCCP(1e-9), problem).objective[-1] * (1 + 1e-6)
-    assert minimised(CCCP(1e-9), problem).objective[-1] <= hinge + 40 * np.log(3) * TEMPERATURES[-1]
+    assert minimised(CCCP(1e-9), problem).objective[-1] <= hinge + 40 * np.log(3) * LBFGS.temperatures[-1]
 
 
 @pytest.mark.parametrize("loss", ["gp", "svm"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute import get_config
 from gapkernel.density import Density, Gaussian, JointGaussian, Marginals, Neighbours, seed_of
-from gapkernel.rows import AtomRows, Moments
+from gapkernel.rows import AtomRows, MarginalRows, Moments
 from gapkernel.tables import Table
 
 DRAWN, MOST_LISTED = 50, 4096
@@ -108,7 +108,7 @@ class AtomicDensity(Density):
         if self.method != "exact":
             return np.where(table.missing.any(axis=1), self._size, 1)
         try:
-            return self.density_.condition(table).listed_counts(self._size)
+            return cast(MarginalRows, self.density_.condition(table)).listed_counts(self._size)
         except ValueError as error:
             raise ValueError(f"{error} Draw them instead: AtomicDensity(method='sobol').") from error
 
@@ -158,7 +158,7 @@ class AtomicDensity(Density):
         return clone(self.density)
 
     def _condition(self, table: Table) -> AtomRows:
-        rows = self.density_.condition(table).atoms(self._size, self.method, self._seed)
+        rows = cast(AtomRows, self.density_.condition(table).atoms(self._size, self.method, self._seed))
         return AtomRows(self.density_.vectors(rows.values), rows.log_weight, rows.counts)
 
 

@@ -211,7 +211,8 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         self._validate_params()
         basis = self.basis if isinstance(self.basis, KernelBasis) else KernelBasis(self.basis)
         solver = CCCP() if self.solver is None else self.solver
-        for part in (basis, solver, *([self.transduction] if self.transduction else [])):
+        parts: list[Any] = [basis, solver, *([self.transduction] if self.transduction else [])]
+        for part in parts:
             part._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
         labels = read_labels(y, table, type(self).__name__)
@@ -323,7 +324,8 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         known = [labels[rows[part]] for part in blocks.slices]
         theta = np.zeros((labels.candidates.shape[1], features.size))
         problem = IncompleteProblem(blocks, known, LOSSES[self.loss], 1.0 / C, theta.shape)
-        stages = self.transduction.stages(problem) if labels.transductive[rows].any() else [problem]
+        wished = self.transduction is not None and labels.transductive[rows].any()
+        stages = self.transduction.stages(problem) if wished else [problem]  # type: ignore[union-attr]
         rough = clone(solver).set_params(tol=max(solver.tol, ON_THE_WAY))
         with watched(type(solver).__name__, self.verbose) as watch:
             for stage in stages[:-1]:

@@ -25,9 +25,6 @@ from sklearn.utils._param_validation import Interval
 from gapkernel.papers.missing_variables.losses import Margin
 from gapkernel.papers.missing_variables.objective import IncompleteProblem
 
-TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
-"""How the smooth losses approach the hinge."""
-
 ROUNDING, SINGLE_ROUNDING = 1e-9, 1e-5
 """A change of the objective by this share of itself is no more than rounding, for features in double and in single
 precision."""
@@ -76,14 +73,14 @@ class Minimiser(BaseEstimator, ABC):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES
+    temperatures: ClassVar[tuple[float, ...]]
     """Temperatures of the smooth losses by which the hinge is approached."""
 
     shuffles: ClassVar[bool] = False
     """Whether the rows should come in random order."""
 
     def minimise(
-        self, problem: IncompleteProblem, theta: np.ndarray, *, watch: Watch, random: np.random.Generator
+        self, problem: IncompleteProblem, theta: np.ndarray, *, watch: Watch, random: np.random.Generator | None
     ) -> IncompleteSolution:
         """Minimise J from ``theta``, the hinge through smooth losses of which each is kept only if the hinge fell."""
         if problem.loss.smooth:
@@ -106,7 +103,12 @@ class Minimiser(BaseEstimator, ABC):
 
     @abstractmethod
     def _descend(
-        self, problem: IncompleteProblem, theta: np.ndarray, max_iter: int, watch: Watch, random: np.random.Generator
+        self,
+        problem: IncompleteProblem,
+        theta: np.ndarray,
+        max_iter: int,
+        watch: Watch,
+        random: np.random.Generator | None,
     ) -> IncompleteSolution:
         """Minimise a smooth J."""
 
@@ -124,7 +126,7 @@ class CCCP(Minimiser):
         Maximum number of steps.
     """
 
-    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES[::2]  # its steps are long enough for every second
+    temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.1, 0.01, 1e-3, 1e-4, 3e-5)
 
     def _descend(self, problem, theta, max_iter, watch, random):
         history, converged = [problem.objective(theta)[0]], False
@@ -160,6 +162,8 @@ class LBFGS(Minimiser):
         Maximum number of iterations.
     """
 
+    temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
+
     def _descend(self, problem, theta, max_iter, watch, random):
         return _lbfgs(problem.objective, theta, self.tol, max_iter, watch)
 
@@ -178,7 +182,7 @@ class SGD(Minimiser):
         Maximum number of rounds over all rows.
     """
 
-    temperatures: ClassVar[tuple[float, ...]] = TEMPERATURES[:6]  # nearer the hinge, steps would have to be tiny
+    temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3)  # beyond, steps would be tiny
     shuffles: ClassVar[bool] = True
 
     def _descend(self, problem, theta, max_iter, watch, random):
