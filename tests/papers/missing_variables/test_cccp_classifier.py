@@ -160,6 +160,7 @@ def test_single_precision_is_close(offset):
     X, y = wine()
     X = X + offset
     double, single = classifier().fit(X, y), classifier(basis=KernelBasis(40, single_precision=True)).fit(X, y)
+    assert (single._features.dtype, double._features.dtype) == (np.float32, np.float64)
     assert_allclose(single.objective_[-1], double.objective_[-1], rtol=1e-5)
     assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=2e-3)
 
@@ -222,6 +223,18 @@ def test_transduction_beats_supervision_on_two_moons(loss):
         shares.append([np.mean(m.fit(X, labels).transduction_ == y) for m in models])
     supervised, transductive = np.mean(shares, axis=0)
     assert transductive > supervised + 0.03
+
+
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_a_wish_of_no_weight_is_none(loss):
+    X, y = wine()
+    labels = few_labels(y, 5, np.random.default_rng(0))
+    none, faint, full = (
+        classifier(loss=loss, C=10.0, solver=LBFGS(1e-9), transduction=wish).fit(X, labels).predict_proba(X)
+        for wish in (None, Transduction(1e-9, balance=0.0), Transduction())
+    )
+    assert_allclose(faint, none, atol=2e-3)
+    assert np.abs(full - none).max() > 0.05
 
 
 def test_transduction_beats_supervision_on_digits():

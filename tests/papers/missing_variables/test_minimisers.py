@@ -114,7 +114,7 @@ class WrongTangent(Softmax):
 
 def test_a_step_that_climbs_is_an_error_and_no_convergence():
     problem = random_problem(0, WrongTangent(), partial=False)
-    near = minimised(CCCP(1e-6), problem.with_loss(Softmax())).theta
+    near = minimised(CCCP(1e-6), replace(problem, loss=Softmax())).theta
     with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
         minimised(CCCP(1e-6, max_iter=15), problem, near)
 
@@ -162,7 +162,7 @@ def test_the_bound_has_the_minimum_of_the_cone_program(seed):
     planes, theta = problem.tangent(np.random.default_rng(seed).standard_normal(problem.shape)), np.zeros(12)
 
     def smooth_bound(x, temperature):
-        value, gradient = problem.with_loss(Margin(temperature)).majorant(x.reshape(problem.shape), planes)
+        value, gradient = replace(problem, loss=Margin(temperature)).majorant(x.reshape(problem.shape), planes)
         return value, gradient.ravel()
 
     for temperature in LBFGS.temperatures:

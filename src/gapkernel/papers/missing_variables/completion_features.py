@@ -56,6 +56,14 @@ class KernelBasis(BaseEstimator):
     -----
     Rows are picked among at most 10 000 (or 4 times ``size``). With ``size`` below the number of rows the fit may
     depend on their order.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, KernelBasis
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1]
+    >>> CCCPClassifier(C=10.0, basis=KernelBasis(2, method="complete"), random_state=0).fit(X, y).basis_
+    array([[0. , 0.1],
+           [2.1, 2. ]])
     """
 
     size: int | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar
@@ -87,7 +87,7 @@ class Minimiser(BaseEstimator, ABC):
             return self._descend(problem, theta, self.max_iter, watch, random)
         history, n_iter, converged = [problem.objective(theta)[0]], 0, False
         for temperature in self.temperatures:
-            smooth = problem.with_loss(Margin(temperature))
+            smooth = replace(problem, loss=Margin(temperature))
             stage = self._descend(smooth, theta, self.max_iter - n_iter, quiet, random)
             value = problem.objective(stage.theta)[0]
             theta = stage.theta if value <= history[-1] else theta
@@ -124,6 +124,13 @@ class CCCP(Minimiser):
         Stop when the objective falls by less than this share of itself in a step.
     max_iter : int, default=1000
         Maximum number of steps.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCP, CCCPClassifier
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1]
+    >>> CCCPClassifier(C=10.0, solver=CCCP(1e-8), random_state=0).fit(X, y).converged_
+    True
     """
 
     temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.1, 0.01, 1e-3, 1e-4, 3e-5)
@@ -160,6 +167,13 @@ class LBFGS(Minimiser):
         Stop when the objective falls by less than this share of itself in an iteration.
     max_iter : int, default=1000
         Maximum number of iterations.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, LBFGS
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1]
+    >>> CCCPClassifier(C=10.0, solver=LBFGS(1e-8), random_state=0).fit(X, y).converged_
+    True
     """
 
     temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
@@ -180,6 +194,13 @@ class SGD(Minimiser):
         Stop when the objective falls by less than this share of itself in a round.
     max_iter : int, default=1000
         Maximum number of rounds over all rows.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, SGD
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1]
+    >>> CCCPClassifier(C=10.0, solver=SGD(1e-4), random_state=0).fit(X, y).converged_
+    True
     """
 
     temperatures: ClassVar[tuple[float, ...]] = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3)  # beyond, steps would be tiny

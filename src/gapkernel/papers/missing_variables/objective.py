@@ -115,10 +115,6 @@ class IncompleteProblem:
         """Rows in all blocks."""
         return sum(map(len, self.labels))
 
-    def with_loss(self, loss: IncompleteLoss) -> IncompleteProblem:
-        """The same rows under another loss."""
-        return replace(self, loss=loss)
-
     def __iter__(self) -> Iterator[tuple[Block, Labels]]:
         for b, labels in enumerate(self.labels):
             yield self.blocks[b], labels
@@ -171,6 +167,13 @@ class Transduction(BaseEstimator):
         Of a row with several possible labels, above 0, up to 1; a labelled row has 1.
     balance : float, default=1.0
         How strongly the mean scores of these rows are held to the shares of the classes.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, Transduction
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0], [0.1, 0.0]], [0, 0, 1, 1, -1]
+    >>> CCCPClassifier(C=10.0, transduction=Transduction(), random_state=0).fit(X, y).transduction_
+    array([0, 0, 1, 1, 0])
     """
 
     weight: float = 1.0
