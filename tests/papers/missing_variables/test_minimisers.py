@@ -227,6 +227,23 @@ def test_the_hinge_falls_from_one_smooth_loss_to_the_next(t, dtype, max_iter, so
     assert solution.converged == (max_iter > 1)
 
 
+class Strays(LBFGS):
+    """Ends far away from the minimum of all smooth losses but the first."""
+
+    def _descend(self, problem, theta, max_iter, watch, random):
+        solution = super()._descend(problem, theta, max_iter, watch, random)
+        away = 0.0 if problem.loss.temperature == self.temperatures[0] else 10.0
+        return replace(solution, theta=solution.theta + away)
+
+
+def test_a_smooth_loss_is_kept_only_if_the_hinge_fell():
+    problem = random_problem(0, Margin(), penalty=0.3)
+    solution = minimised(Strays(), problem)
+    first = minimised(LBFGS(), replace(problem, loss=Margin(LBFGS.temperatures[0])))
+    assert_allclose(solution.theta, first.theta)
+    assert len(set(solution.objective[1:])) == 1
+
+
 def test_the_stages_of_transduction_lead_from_labelled_rows_to_all_of_the_wish():
     problem = replace(random_problem(0, Softmax(), t=0.8), balance=None)
     first, *between, last = Transduction(0.8, balance=3.0).stages(problem)
