@@ -32,6 +32,9 @@ precision."""
 SETTLED = 1e-6
 """A line search that fails after a fall, or at a gradient, of this share of the objective has reached rounding."""
 
+LINE_SEARCH = 100
+"""Most evaluations of a line search: from one smooth loss to a much sharper one the first step is far too long."""
+
 BATCH_ROWS = 16
 """Rows whose gradient makes a stochastic step."""
 
@@ -242,7 +245,8 @@ def _lbfgs(function, theta, tol: float, max_iter: int, watch: Watch) -> Incomple
         history.append(float(intermediate_result.fun))
         watch(len(history) - 1, history[-1])
 
-    options = {"maxiter": max(max_iter, 1), "maxfun": 10 * max(max_iter, 1), "ftol": tol, "gtol": 1e-10, "maxcor": 20}
+    limits = {"maxiter": max(max_iter, 1), "maxfun": 10 * max(max_iter, 1), "maxls": LINE_SEARCH}
+    options = limits | {"ftol": tol, "gtol": 1e-10, "maxcor": 20}
     result = minimize(
         value_and_gradient, theta.ravel(), jac=True, method="L-BFGS-B", callback=callback, options=options
     )
