@@ -206,7 +206,7 @@ def test_all_solvers_reach_the_same_value(loss, seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("solver", "size"), [(CCCP, 4), (CCCP, 8), (LBFGS, 4)])
 def test_the_hinge_is_minimised_to_within_a_thousandth(solver, size, seed):
-    """Of the minimum that the finest tolerance finds; with 8 columns the classes lie apart, and little is left of it."""
+    """Of the minimum that the finest tolerance finds. With 8 columns the classes lie apart, and it is near 0."""
     problem = random_problem(seed, Margin(), n=60, size=size, partial=False, penalty=0.3)
     finest = minimised(LBFGS(1e-13, max_iter=20_000), problem).objective[-1]
     assert minimised(solver(), problem).objective[-1] <= 1.001 * finest
