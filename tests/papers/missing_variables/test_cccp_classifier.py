@@ -28,7 +28,6 @@ from gapkernel.papers.missing_variables import (
     Transduction,
     completion_features,
 )
-from gapkernel.tables import read_table
 
 UNOBSERVED = (
     "the check has a class -1, which here is an unobserved label, as in scikit-learn's semi-supervised estimators "
@@ -375,48 +374,6 @@ def test_bad_input_gets_one_clear_complaint(options, labels, message):
     assert not hasattr(model, "theta_")
 
 
-def mixed(n=90, seed=0, gap_rate=0.2):
-    """A number and two categories that tell the class, with gaps, and the class."""
-    random = np.random.default_rng(seed)
-    y = random.integers(0, 2, n)
-    colour = np.where(random.random(n) < 0.85, np.array(["red", "blue"])[y], "green").astype(object)
-    grade = pd.Categorical(np.array(["low", "high"])[(random.random(n) < 0.2) ^ y], ["low", "high"], ordered=True)
-    frame = pd.DataFrame({"length": random.standard_normal(n) + y, "colour": colour, "grade": grade})
-    return frame.mask(random.random(frame.shape) < gap_rate), y
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_categories_at_fit_and_predict(law):
-    frame, y = mixed()
-    frame = frame.round({"length": 0}) if law == "listed" else frame
-    new, truth = mixed(60, seed=1)
-    new.loc[0, "colour"] = "purple"  # unknown: a gap
-    model = classifier(density=LAWS[law], gamma=0.5, indicator=law == "uniform").fit(frame, y)
-    assert model.score(new, truth) > 0.75
-    assert_allclose(model.predict_proba(new.iloc[:5]), model.predict_proba(new)[:5], rtol=1e-10)
-    gap = new.iloc[:1].assign(colour=None)
-    assert_allclose(model.predict_proba(new.iloc[:1]), model.predict_proba(gap), rtol=1e-10)
-
-
-@pytest.mark.parametrize("law", ["uniform", "neighbours", "listed"])
-def test_a_missing_category_is_completed_to_a_level(law):
-    frame, y = mixed()
-    frame = frame.round({"length": 0})
-    model = classifier(density=LAWS[law]).fit(frame, y)
-    table = read_table(model, frame, reset=False, schema=model.schema_)
-    codes = model.completions_.condition(table).values[:, 1:4]
-    assert set(np.unique(codes)) == {0.0, 1.0}
-    assert_allclose(codes.sum(axis=1), 1.0)
-
-
-def test_complete_categories_are_their_codes():
-    frame, y = mixed(gap_rate=0.0)
-    levels = [(frame["colour"] == level).to_numpy(float) for level in ("blue", "green", "red")]
-    codes = np.column_stack([frame["length"], *levels, frame["grade"].cat.codes])
-    expected = classifier(gamma="scale").fit(codes, y).predict_proba(codes)
-    assert_allclose(classifier(gamma="scale").fit(frame, y).predict_proba(frame), expected, rtol=1e-8)
-
-
 def test_the_indicator_is_a_column_that_is_always_known():
     X, y = wine()
     marked = classifier(density=LAWS["uniform"], indicator=True, basis=KernelBasis(40, method="auto")).fit(X, y)
@@ -431,12 +388,6 @@ def test_class_weights_are_weights_of_labelled_rows():
     by_class = classifier(class_weight={0: 2.0, 1: 1.0, 2: 0.5}).fit(X, labels)
     weight = np.where(labels == 0, 2.0, np.where(labels == 2, 0.5, 1.0))
     assert_allclose(by_class.theta_, classifier().fit(X, labels, sample_weight=weight).theta_, rtol=1e-10)
-
-
-def test_dates_are_refused():
-    frame, y = mixed()
-    with pytest.raises(ValueError, match="Column 'day' of X holds dates"):
-        classifier().fit(frame.assign(day=pd.Timestamp("2020-01-01")), y)
 
 
 def test_stopping_early_is_said():
