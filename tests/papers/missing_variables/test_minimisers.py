@@ -1,4 +1,4 @@
-"""Losses with missing inputs and labels, and the solvers that minimise them."""
+"""Losses with missing inputs and labels, and the three ways to minimise them."""
 
 from dataclasses import fields, replace
 from itertools import pairwise
@@ -13,27 +13,18 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from gapkernel.papers.missing_variables import procedure
-from gapkernel.papers.missing_variables.bundle import Bundle, _ConvexBound, plane_weights
-from gapkernel.papers.missing_variables.log_partition import Partitions
+from gapkernel.papers.missing_variables import CCCP, LBFGS, SGD, Transduction, minimisers
 from gapkernel.papers.missing_variables.losses import Labels, Margin, Softmax
+from gapkernel.papers.missing_variables.minimisers import quiet
 from gapkernel.papers.missing_variables.objective import Balance, Block, IncompleteProblem
-from gapkernel.papers.missing_variables.procedure import (
-    NEAR_HINGE,
-    TEMPERATURES,
-    solve_cccp,
-    solve_lbfgs,
-    starting_point,
-)
-from gapkernel.papers.missing_variables.stochastic import COLDEST, solve_sgd
-from gapkernel.papers.missing_variables.transduction import solve_incomplete
 
 LOSSES = {"gp": Softmax(), "svm": Margin(), "smooth svm": Margin(temperature=0.2)}
 TRANSDUCTIVE = (0.0, 0.4, 1.0)
 
 
-def quiet(*_):
-    pass
+def minimised(solver, problem, start=None):
+    theta = np.zeros(problem.shape) if start is None else start
+    return solver.minimise(problem, theta, watch=quiet, random=np.random.default_rng(0))
 
 
 def random_problem(seed, loss, *, n=30, classes=3, size=4, most=5, penalty=0.5, t=0.0, partial=True, n_blocks=3):
@@ -123,9 +114,9 @@ class WrongTangent(Softmax):
 
 def test_a_step_that_climbs_is_an_error_and_no_convergence():
     problem = random_problem(0, WrongTangent(), partial=False)
-    near = solve_cccp(problem.with_loss(Softmax()), np.zeros(problem.shape), tol=1e-6, max_iter=50, watch=quiet).theta
+    near = minimised(CCCP(1e-6), replace(problem, loss=Softmax())).theta
     with pytest.raises(RuntimeError, match=r"The objective rose from .* in step 1"):
-        solve_cccp(problem, near, tol=1e-6, max_iter=15, watch=quiet)
+        minimised(CCCP(1e-6, max_iter=15), problem, near)
 
 
 @pytest.mark.parametrize(("last_fall", "converged"), [(1.0, False), (1e-9, True)])
@@ -137,20 +128,20 @@ def test_a_failed_line_search_is_convergence_only_where_the_objective_has_settle
         callback(OptimizeResult(fun=value - last_fall))
         return OptimizeResult(x=start, fun=value - last_fall, jac=gradient, nit=1, status=2)
 
-    monkeypatch.setattr(procedure, "minimize", fails)
-    solution = solve_lbfgs(problem, np.ones(problem.shape), tol=1e-8, max_iter=50, watch=quiet)
+    monkeypatch.setattr(minimisers, "minimize", fails)
+    solution = minimised(LBFGS(1e-8), problem, np.ones(problem.shape))
     assert solution.converged == converged
 
 
 @pytest.mark.parametrize("t", [0.0, 1.0])
-@pytest.mark.parametrize("loss", ["gp", "svm"])
+@pytest.mark.parametrize("loss", ["gp", "smooth svm"])
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_the_objective_of_the_procedure_never_rises(loss, t, seed):
     problem = random_problem(seed, LOSSES[loss], t=t, n=15, size=3, penalty=0.2, n_blocks=1)
     start = np.random.default_rng(seed).standard_normal(problem.shape)
     spied = Spied(problem)
-    solution = solve_cccp(spied, start, tol=1e-6, max_iter=15, watch=quiet)
+    solution = minimised(CCCP(1e-6, max_iter=15), spied, start)
     assert len(spied.seen) == solution.n_iter + 1
     assert np.diff(spied.seen).max() <= 1e-9 * (1 + abs(spied.seen[0]))  # of the proposals, before any is turned down
     assert_allclose(problem.objective(solution.theta)[0], solution.objective[-1], rtol=1e-12)
@@ -160,163 +151,111 @@ def test_the_objective_of_the_procedure_never_rises(loss, t, seed):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_limit_of_the_procedure_is_stationary(seed):
     problem = random_problem(seed, Softmax())
-    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=500, watch=quiet)
+    solution = minimised(CCCP(1e-14), problem)
     assert np.abs(problem.objective(solution.theta)[1]).max() < 1e-4
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_bundle_reaches_the_minimum_of_the_cone_program(seed):
+def test_the_bound_has_the_minimum_of_the_cone_program(seed):
+    """The convex step of the hinge, which is a program with exponential cones, through smooth losses."""
     problem = random_problem(seed, Margin(), n=12, partial=False, n_blocks=1, penalty=1.0)
-    present = np.random.default_rng(seed).standard_normal(problem.shape)
-    planes = problem.tangent(present)
-    result = Bundle(problem).minimise(planes, present, gap=1e-7, max_iter=1000)
+    planes, theta = problem.tangent(np.random.default_rng(seed).standard_normal(problem.shape)), np.zeros(12)
+
+    def smooth_bound(x, temperature):
+        value, gradient = replace(problem, loss=Margin(temperature)).majorant(x.reshape(problem.shape), planes)
+        return value, gradient.ravel()
+
+    for temperature in LBFGS.temperatures:
+        near = minimize(smooth_bound, theta, (temperature,), "L-BFGS-B", jac=True, options={"ftol": 1e-14})
+        theta = near.x
     block, plane = problem.blocks[0], planes[0]
     by_cones = minimum_by_cones(
         block.features, block.log_weight, block.counts, plane.own, plane.offset, plane.slope.sum(axis=1), 1.0
     )
-    assert_allclose(result.value, by_cones, rtol=1e-6)
-    assert result.lower_bound <= by_cones + 1e-6
-    assert_allclose(problem.majorant(result.theta, planes)[0], result.value, rtol=1e-12)
-
-
-@given(seed=st.integers(0, 10**6), m=st.integers(1, 12), rank=st.integers(1, 12))
-def test_the_weights_of_the_planes_solve_their_program(seed, m, rank):
-    """From any feasible start, planes that are the same among them: no vertex lies above the plane of the slopes."""
-    random = np.random.default_rng(seed)
-    slopes = random.standard_normal((m, rank))
-    slopes[m // 2 :] = slopes[: m - m // 2]
-    gram, linear = slopes @ slopes.T, 3.0 * random.standard_normal(m)
-    start = random.dirichlet(np.ones(m + 1))[:m] * random.integers(0, 2, m)
-    alpha = plane_weights(gram, linear, start)
-    slope = linear - gram @ alpha
-    assert alpha.min() >= 0
-    assert alpha.sum() <= 1 + 1e-12
-    assert max(0.0, slope.max()) - slope @ alpha <= 1e-9 * max(1.0, np.abs(linear).max(), gram.diagonal().max())
-
-
-@pytest.mark.parametrize("t", [0.0, 1.0])
-def test_the_bundle_knows_how_far_it_is_from_the_minimum(t):
-    """Also with a balance, whose minimum a general minimiser of a nearly equal smooth bound confirms."""
-    problem = random_problem(3, Margin(), t=t)
-    present = np.random.default_rng(3).standard_normal(problem.shape)
-    planes, temperature = problem.tangent(present), 1e-4
-    result = Bundle(problem).minimise(planes, present, gap=1e-8, max_iter=1000)
-    smooth = problem.with_loss(Margin(temperature))
-    near = minimize(
-        lambda x: smooth.majorant(x.reshape(problem.shape), planes)[0], result.theta.ravel(), method="L-BFGS-B"
+    room = LBFGS.temperatures[-1] * np.log(3) * 12
+    assert (
+        by_cones * (1 - 1e-6)
+        <= problem.majorant(theta.reshape(problem.shape), planes)[0]
+        <= near.fun
+        <= by_cones + room
     )
-    room = temperature * np.log(4) * sum(labels.weight.sum() for labels in problem.labels)
-    assert result.lower_bound <= near.fun <= result.value + room
-    assert result.value - result.lower_bound <= 1e-8
 
 
-@pytest.mark.parametrize(("t", "kept"), [(0.0, True), (0.5, False)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_planes_of_a_bound_are_below_the_next(t, kept, seed):
-    """Several possible labels, weights and blocks of rows among them; those of transductive rows are left behind."""
-    problem, random = random_problem(seed, Margin(), t=t, penalty=0.3), np.random.default_rng(seed)
-    bundle = Bundle(problem)
-    for _ in range(3):
-        tangents = problem.tangent(random.standard_normal(problem.shape))
-        alone = Bundle(problem).minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
-        model = bundle._model_of(tangents)
-        for theta in random.standard_normal((20, *problem.shape)):
-            risk = problem.majorant(theta, tangents)[0] - problem.quadratic(theta)[0]
-            heights = np.tensordot(model.slopes, theta, axes=2) + model.heights
-            assert heights.max(initial=0.0) <= risk + 1e-9 * (1 + risk)
-        result = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
-        assert abs(result.value - alone.value) <= 1e-6
-        assert result.lower_bound <= alone.value + 1e-9
-    assert (len(model.heights) > 0) == kept
-
-
-@pytest.mark.parametrize(("dtype", "room"), [(np.float64, 1e-12), (np.float32, 1e-5)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_plane_that_is_carried_on_has_the_new_tangents_in_it(seed, dtype, room):
-    """Exactly, also where labels tie (at theta = 0), for more planes than are pulled back at once."""
-    problem, random = random_problem(seed, Margin(), penalty=0.3), np.random.default_rng(seed)
-    blocks = [replace(block, features=block.features.astype(dtype)) for block in problem.blocks]
-    problem = replace(problem, blocks=blocks)
-    bundle, before = Bundle(problem), problem.tangent(np.zeros(problem.shape))
-    points = random.standard_normal((40, *problem.shape))
-    bundle.minimise(before, points[0], gap=np.inf, max_iter=1)
-    bound = _ConvexBound(problem, before)
-    for theta in points:
-        cut = bound.cut(bound.point(theta))
-        bundle._model.add(cut)
-        heights = []
-        for (block, labels), tangent in zip(problem, before, strict=True):
-            scores = block.scores(theta)
-            rivals = np.where(labels.candidates, -np.inf, Partitions.of(scores, block.counts).log).max(axis=1)
-            heights.append(labels.weight * (1.0 + rivals - tangent(scores) > 0))
-        assert_allclose(cut.held, np.concatenate(heights), atol=room)
-    bundle._model.alpha = np.full(len(bundle._model.alpha), 1e-3)
-    old, after, theta = bundle._model, problem.tangent(points[1]), points[2]
-    new = bundle._model_of(after)
-    apart = [
-        tangent(block.scores(theta)) - other(block.scores(theta))
-        for (block, _), tangent, other in zip(problem, before, after, strict=True)
-    ]
-    values = [np.tensordot(model.slopes, theta, axes=2) + model.heights for model in (old, new)]
-    assert_allclose(values[1], values[0] + old.held @ np.concatenate(apart), rtol=room, atol=10 * room)
-
-
-def test_a_problem_without_rows_is_its_penalty():
-    problem = replace(random_problem(0, Margin()), blocks=[], labels=[])
-    solution = solve_cccp(problem, np.ones(problem.shape), tol=1e-6, max_iter=20, watch=quiet)
+@pytest.mark.parametrize("solver", [CCCP(), LBFGS()])
+@pytest.mark.parametrize("loss", ["gp", "svm"])
+def test_a_problem_without_rows_is_its_penalty(loss, solver):
+    problem = replace(random_problem(0, LOSSES[loss]), blocks=[], labels=[])
+    solution = minimised(solver, problem, np.ones(problem.shape))
     assert solution.converged
-    assert 0 <= solution.objective[-1] <= 1e-6
-
-
-def test_a_bound_that_returns_needs_no_further_planes():
-    problem = random_problem(1, Margin(), penalty=0.3)
-    bundle, tangents = Bundle(problem), problem.tangent(np.ones(problem.shape))
-    first = bundle.minimise(tangents, np.zeros(problem.shape), gap=1e-6, max_iter=1000)
-    again = bundle.minimise(tangents, first.theta, gap=1e-6, max_iter=1000)
-    assert again.n_iter == 1 < first.n_iter
-    assert_allclose(again.lower_bound, first.lower_bound, rtol=1e-9)
+    assert 0 <= solution.objective[-1] <= 1e-5
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("loss", ["gp", "svm"])
 def test_all_solvers_reach_the_same_value(loss, seed):
     problem = random_problem(seed, LOSSES[loss], n=20, partial=False, penalty=1.0, n_blocks=1)
-    limits, random = {"tol": 1e-7, "max_iter": 1000, "watch": quiet}, np.random.default_rng(0)
-    start, near = (starting_point(problem, solver, **limits) for solver in ("lbfgs", "cccp"))
-    procedure = solve_cccp(problem, near, **limits).objective[-1]
-    direct = solve_lbfgs(problem, start, tol=1e-12, max_iter=3000, watch=quiet).objective[-1]
-    stochastic = solve_sgd(problem, start, random=random, **limits).objective[-1]
+    direct = minimised(LBFGS(1e-12, max_iter=3000), problem).objective[-1]
+    procedure, stochastic = (minimised(solver(1e-7), problem).objective[-1] for solver in (CCCP, SGD))
     if loss == "gp":
         assert_allclose([procedure, stochastic], direct, rtol=1e-5)
     else:  # the smooth losses are above the hinge by up to temperature * log(n_classes) for each row
-        assert procedure <= direct * (1 + 1e-5) <= procedure + 20 * np.log(3) * TEMPERATURES[-1]
-        assert procedure <= stochastic * (1 + 1e-5) <= procedure + 20 * np.log(3) * COLDEST
+        assert_allclose(procedure, direct, atol=20 * np.log(3) * LBFGS.temperatures[-1])
+        assert_allclose(stochastic, direct, atol=20 * np.log(3) * SGD.temperatures[-1])
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("solver", "temperature"), [("cccp", NEAR_HINGE), ("lbfgs", 1.0), ("sgd", 1.0)])
-def test_a_solver_of_the_hinge_begins_at_the_minimum_of_a_smooth_one(solver, temperature, seed, monkeypatch):
-    monkeypatch.setattr(procedure, "START_TOL", 0.0)
-    problem = random_problem(seed, Margin(), partial=False, penalty=0.3)
-    stand_in = problem.with_loss(Margin(temperature)).objective
-    start = starting_point(problem, solver, tol=1e-12, max_iter=5000, watch=quiet)
-    lowest = minimize(lambda theta: stand_in(theta.reshape(start.shape))[0], start.ravel(), method="BFGS").fun
-    assert stand_in(start)[0] <= lowest * (1 + 1e-5)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("solver", "size"), [(CCCP, 4), (CCCP, 8), (LBFGS, 4)])
+def test_the_hinge_is_minimised_to_within_a_thousandth(solver, size, seed):
+    """Of the minimum that the finest tolerance finds. With 8 columns the classes lie apart, and it is near 0."""
+    problem = random_problem(seed, Margin(), n=60, size=size, partial=False, penalty=0.3)
+    finest = minimised(LBFGS(1e-13, max_iter=20_000), problem).objective[-1]
+    assert minimised(solver(), problem).objective[-1] <= 1.001 * finest
 
 
 @pytest.mark.parametrize("t", [0.0, 1.0])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("max_iter", [1, 300])
-def test_the_procedure_goes_on_from_its_start(t, dtype, max_iter):
+@pytest.mark.parametrize("max_iter", [1, 3000])
+@pytest.mark.parametrize("solver", [CCCP, LBFGS, SGD])
+def test_the_hinge_falls_from_one_smooth_loss_to_the_next(t, dtype, max_iter, solver):
     problem = random_problem(0, Margin(), t=t, penalty=0.3)
     problem = replace(problem, blocks=[replace(b, features=b.features.astype(dtype)) for b in problem.blocks])
-    limits = {"tol": 1e-5, "max_iter": max_iter, "watch": quiet}
-    solution = solve_incomplete(problem, "cccp", random=np.random.default_rng(0), balance=1.0, **limits)
+    solution = minimised(solver(max_iter=max_iter), problem)
     assert (np.diff(solution.objective) <= 0).all()
+    assert solution.objective[-1] < solution.objective[0] == problem.objective(np.zeros(problem.shape))[0]
+    assert_allclose(problem.objective(solution.theta)[0], solution.objective[-1], rtol=1e-12)
+    assert solution.n_iter <= max_iter
     assert solution.converged == (max_iter > 1)
-    if t == 0:
-        start = starting_point(problem, "cccp", **limits)
-        assert solution.objective[0] == problem.objective(start)[0] < problem.objective(np.zeros(problem.shape))[0]
+
+
+class Strays(LBFGS):
+    """Ends far away from the minimum of all smooth losses but the first."""
+
+    def _descend(self, problem, theta, max_iter, watch, random):
+        solution = super()._descend(problem, theta, max_iter, watch, random)
+        away = 0.0 if problem.loss.temperature == self.temperatures[0] else 10.0
+        return replace(solution, theta=solution.theta + away)
+
+
+def test_a_smooth_loss_is_kept_only_if_the_hinge_fell():
+    problem = random_problem(0, Margin(), penalty=0.3)
+    solution = minimised(Strays(), problem)
+    first = minimised(LBFGS(), replace(problem, loss=Margin(LBFGS.temperatures[0])))
+    assert_allclose(solution.theta, first.theta)
+    assert len(set(solution.objective[1:])) == 1
+
+
+def test_the_stages_of_transduction_lead_from_labelled_rows_to_all_of_the_wish():
+    problem = replace(random_problem(0, Softmax(), t=0.8), balance=None)
+    first, *between, last = Transduction(0.8, balance=3.0).stages(problem)
+    assert first.balance is None
+    assert not any(labels.transductive.any() for labels in first.labels)
+    shares = [np.concatenate([labels.transductive for labels in stage.labels]).max() for stage in (*between, last)]
+    assert shares == sorted(shares)
+    assert shares[-1] == 0.8
+    theta = np.random.default_rng(0).standard_normal(problem.shape)
+    assert_allclose(last.objective(theta)[0] - problem.objective(theta)[0], last.balance(theta)[0])
+    wish = sum(float(part.weight[part.transductive > 0].sum()) for part in problem.labels)
+    assert_allclose(last.balance.strength, 3.0 * wish)
 
 
 def complete(problem):
@@ -337,7 +276,7 @@ def test_complete_rows_give_multinomial_logistic_regression():
     problem = complete(random_problem(3, Softmax(), n=40, partial=False, penalty=0.25))
     X, y = rows_and_labels(problem)
     theirs = LogisticRegression(C=4.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(X, y)
-    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-14, max_iter=100, watch=quiet)
+    solution = minimised(CCCP(1e-14), problem)
     assert_allclose(solution.theta, theirs.coef_, atol=1e-4)
     assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-9)
 
@@ -349,8 +288,9 @@ def test_complete_rows_give_the_machine_of_crammer_and_singer():
     theirs = LinearSVC(
         multi_class="crammer_singer", C=2.0, fit_intercept=False, tol=1e-8, max_iter=100_000, random_state=0
     ).fit(X, y)
-    solution = solve_cccp(problem, np.zeros(problem.shape), tol=1e-9, max_iter=50, watch=quiet)
-    assert_allclose(solution.objective[-1], problem.objective(theirs.coef_)[0], rtol=1e-6)
+    hinge = problem.objective(theirs.coef_)[0]
+    assert hinge <= minimised(CCCP(1e-9), problem).objective[-1] * (1 + 1e-6)
+    assert minimised(CCCP(1e-9), problem).objective[-1] <= hinge + 40 * np.log(3) * LBFGS.temperatures[-1]
 
 
 @pytest.mark.parametrize("loss", ["gp", "svm"])

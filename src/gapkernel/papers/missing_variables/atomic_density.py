@@ -1,26 +1,22 @@
-"""Any density with its laws replaced by finitely many weighted points: integrals over gaps become sums."""
+"""Laws of gaps replaced by a few weighted complete rows, so that integrals over gaps become sums."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.runtime.config import get_config
-from gapkernel.density.base import Density, seed_of
-from gapkernel.density.gaussian import Gaussian
-from gapkernel.density.joint_gaussian import JointGaussian
-from gapkernel.density.marginals import Marginals
-from gapkernel.density.neighbours import Neighbours
-from gapkernel.rows import AtomRows, Moments
+from gapkernel.compute import get_config
+from gapkernel.density import Density, Gaussian, JointGaussian, Marginals, Neighbours, seed_of
+from gapkernel.rows import AtomRows, MarginalRows, Moments
 from gapkernel.tables import Table
 
-MOST_LISTED = 4096
-"""Most completions of one row that may be listed."""
+DRAWN, MOST_LISTED = 50, 4096
+"""Completions of a row where the caller names no number: so many are drawn, and at most so many are listed."""
 
 MEANS_BYTES = 64 << 20
 """Size of the completions that are held at a time where only their means are used."""
@@ -35,17 +31,22 @@ class AtomicDensity(Density):
 
     Parameters
     ----------
-    density : Density, default=None
-        Where the laws come from; None is `Gaussian` for numbers and `JointGaussian` where there are categories.
-    n_atoms : int, default=50
-        Completions of each row with gaps; with method="exact" the most that may be listed.
+    density : {"auto", "uniform", "levels", "neighbours"} or Density, default="auto"
+        Where completions come from. "auto": the law of the gaps given the observed values, by `density.Gaussian`, or by
+        `density.JointGaussian` where there are categories. "uniform": the box that the observed values of each column
+        span, and all levels of a category alike; the paper's. "levels": the values that each column has shown, all
+        alike. "neighbours": values copied together from similar rows, by `density.Neighbours`. Or any density.
+    n_atoms : int, default=None
+        Completions of each row with gaps; with method="exact" the most that a row may have. None is 50, or 4096 with
+        "exact". With "sobol" prefer powers of two.
     method : {"sobol", "random", "exact"}, default="sobol"
-        Quasi-random draws, random draws, or all values that the laws have, with their probabilities. `Neighbours` draws
-        by its own parameters.
+        Quasi-random draws, random draws, or all values that the laws have, with their probabilities ("levels" or
+        `density.Marginals` only). A `density.Neighbours` object draws by its own parameters.
     random_state : int, RandomState or None, default=None
-        Seed of the draws.
+        Seed of the draws. Where it is None, `CCCPClassifier` gives a seed of its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
+        `CCCPClassifier` has this parameter itself.
 
     Attributes
     ----------
@@ -63,24 +64,23 @@ class AtomicDensity(Density):
     Examples
     --------
     >>> import numpy as np
-    >>> from gapkernel.density import AtomicDensity, Marginals
+    >>> from gapkernel.papers.missing_variables import AtomicDensity
     >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [1.0, np.nan]])
-    >>> density = AtomicDensity(Marginals(numeric="levels"), n_atoms=10, method="exact").fit(X)
-    >>> density.condition([[0.5, np.nan]]).values
+    >>> AtomicDensity("levels", method="exact").fit(X).condition([[0.5, np.nan]]).values
     array([[0.5, 1. ],
            [0.5, 2. ]])
     """
 
-    density: Density | None = None
+    density: str | Density = "auto"
     _: KW_ONLY
-    n_atoms: int = 50
+    n_atoms: int | None = None
     method: str = "sobol"
     random_state: Any = None
     categorical_features: Any = "from_dtype"
 
     _parameter_constraints: ClassVar[dict] = {
-        "density": [Density, None],
-        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "density": [StrOptions({"auto", "uniform", "levels", "neighbours"}), Density],
+        "n_atoms": [Interval(Integral, 1, None, closed="left"), None],
         "method": [StrOptions({"sobol", "random", "exact"})],
     }
 
@@ -105,13 +105,11 @@ class AtomicDensity(Density):
         """
         table = self._read(X)
         if self.method != "exact":
-            return np.where(table.missing.any(axis=1), self.n_atoms, 1)
+            return np.where(table.missing.any(axis=1), self._size, 1)
         try:
-            return self.density_.condition(table).listed_counts(self.n_atoms)
+            return cast(MarginalRows, self.density_.condition(table)).listed_counts(self._size)
         except ValueError as error:
-            raise ValueError(
-                f"{error} Draw them instead: completions='density', 'uniform' or 'empirical', or method='sobol'."
-            ) from error
+            raise ValueError(f"{error} Draw them instead: AtomicDensity(method='sobol').") from error
 
     def means(self, X) -> np.ndarray:
         """The mean of each row's completions, a block of rows at a time.
@@ -138,68 +136,29 @@ class AtomicDensity(Density):
         """Completions as vectors, which they are."""
         return values
 
+    @property
+    def _size(self) -> int:
+        return self.n_atoms or (MOST_LISTED if self.method == "exact" else DRAWN)
+
     def _fit(self, table: Table, sample_weight) -> None:
-        density = self.density
-        if density is None:
-            density = JointGaussian() if table.schema.categorical.any() else Gaussian()
+        self._seed = seed_of(self.random_state)
+        density = self._density_for(table)
         if self.method == "exact" and not isinstance(density, Marginals):
             raise ValueError(f"method='exact' lists the values of density.Marginals, got density={density!r}.")
-        self._seed = seed_of(self.random_state)
-        self.density_ = clone(density).fit(table, sample_weight=sample_weight)
+        self.density_ = density.fit(table, sample_weight=sample_weight)
+
+    def _density_for(self, table: Table) -> Density:
+        if self.density == "auto":
+            return JointGaussian() if table.schema.categorical.any() else Gaussian()
+        if self.density == "neighbours":
+            return Neighbours(self._size, method=self.method, random_state=self._seed)
+        if isinstance(self.density, str):
+            return Marginals(numeric=self.density, categorical="uniform")
+        return clone(self.density)
 
     def _condition(self, table: Table) -> AtomRows:
-        rows = self.density_.condition(table).atoms(self.n_atoms, self.method, self._seed)
+        rows = cast(AtomRows, self.density_.condition(table).atoms(self._size, self.method, self._seed))
         return AtomRows(self.density_.vectors(rows.values), rows.log_weight, rows.counts)
-
-    @property
-    def has_log_density(self) -> bool:
-        """Whether the density inside has `score_samples`."""
-        return self.density is None or self.density.has_log_density
-
-    def _log_density(self, table: Table) -> np.ndarray:
-        return self.density_.score_samples(table)
-
-
-def base_measure(
-    word: str, density="auto", n_atoms: int = 50, method: str = "sobol", random_state=None
-) -> AtomicDensity:
-    """The density that a word for a base measure of the gaps names.
-
-    Parameters
-    ----------
-    word : {"density", "uniform", "empirical", "exact"}
-        Draws from a density; from the box that the observed values of each column span, every level of a category
-        alike; from similar rows; or every combination of the values that the missing columns have shown.
-    density : "auto" or Density, default="auto"
-        Of "density"; "auto" is `Gaussian` for numbers and `JointGaussian` where there are categories.
-    n_atoms : int, default=50
-        Completions of each row with gaps; "exact" lists all, up to 4,096.
-    method : {"sobol", "random"}, default="sobol"
-        Quasi-random or random draws.
-    random_state : int, RandomState or None, default=None
-        Seed of the draws.
-
-    Returns
-    -------
-    density : AtomicDensity
-        Not fitted yet.
-
-    Examples
-    --------
-    >>> from gapkernel.density import base_measure
-    >>> base_measure("exact").fit([[0.0, 1.0], [1.0, None]]).condition([[None, 1.0]]).values
-    array([[0., 1.],
-           [1., 1.]])
-    """
-    options = {"n_atoms": n_atoms, "method": method, "random_state": random_state}
-    if word == "uniform":
-        return AtomicDensity(Marginals(numeric="uniform", categorical="uniform"), **options)
-    if word == "empirical":
-        return AtomicDensity(Neighbours(n_atoms, method=method, random_state=random_state), **options)
-    if word == "exact":
-        options |= {"n_atoms": MOST_LISTED, "method": "exact"}
-        return AtomicDensity(Marginals(numeric="levels", categorical="uniform"), **options)
-    return AtomicDensity(None if isinstance(density, str) else density, **options)
 
 
 def row_blocks(counts: np.ndarray, most: int) -> list[slice]:

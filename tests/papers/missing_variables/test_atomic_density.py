@@ -1,4 +1,4 @@
-"""Base measures of the gaps: what a row may be, as weighted complete rows."""
+"""What a row with gaps may be, as weighted complete rows."""
 
 from itertools import product
 
@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import punch, random_covariance
 
-from gapkernel.density import AtomicDensity, Gaussian, base_measure
+from gapkernel.density import Gaussian
+from gapkernel.papers.missing_variables import AtomicDensity
 
-WORDS = ["density", "uniform", "empirical", "exact"]
+WORDS = ["auto", "uniform", "neighbours", "levels", "listed"]
 
 
 def table(seed=0, n=40, d=4, rate=0.3, levels=None):
@@ -19,11 +20,9 @@ def table(seed=0, n=40, d=4, rate=0.3, levels=None):
 
 
 def fitted(word, X, n_atoms=32, method="sobol", seed=3):
-    return base_measure(word, n_atoms=n_atoms, method=method, random_state=seed).fit(X)
-
-
-def atoms_of(density, n_atoms, method, seed, X):
-    return AtomicDensity(density, n_atoms=n_atoms, method=method, random_state=seed).fit(X)
+    if word == "listed":
+        return AtomicDensity("levels", method="exact").fit(X)
+    return AtomicDensity(word, n_atoms=n_atoms, method=method, random_state=seed).fit(X)
 
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
@@ -54,7 +53,7 @@ def test_the_completions_of_a_row_do_not_depend_on_its_company(word, method):
 
 def test_different_rows_and_seeds_have_different_draws():
     X = table()
-    first, second = (fitted("density", X, seed=seed).condition(X).values for seed in (1, 2))
+    first, second = (fitted("auto", X, seed=seed).condition(X).values for seed in (1, 2))
     assert not np.allclose(first, second)
     gap_rows = np.isnan(X).all(axis=1)
     two = np.vstack([X[~gap_rows][0], X[~gap_rows][1]])
@@ -69,7 +68,7 @@ def test_density_draws_have_the_moments_of_the_law(method):
     density = Gaussian.from_moments(np.arange(4.0), random_covariance(random, 4))
     X = np.array([[0.5, np.nan, np.nan, 1.0], [np.nan, np.nan, 0.0, np.nan]])
     n = 4096
-    atomic = atoms_of(density, n, method, 0, X)
+    atomic = fitted(density, X, n, method, 0)
     rows = density.condition(X)
     draws = atomic.condition(X).values.reshape(2, n, 4)
     for i in range(2):
@@ -93,20 +92,20 @@ def test_uniform_draws_fill_the_box_of_the_observed_values():
 
 def test_donors_give_their_values_together_and_near_ones_more_often():
     X = np.array([[0.0, 1.0, 10.0], [0.1, 2.0, 20.0], [5.0, 3.0, 30.0], [5.1, 4.0, 40.0], [0.05, np.nan, np.nan]])
-    completed = fitted("empirical", X, 64).condition(X[4:])
+    completed = fitted("neighbours", X, 64).condition(X[4:])
     assert_array_equal(completed.values[:, 2], 10 * completed.values[:, 1])  # from one donor
     assert np.mean(completed.values[:, 1] <= 2) > 0.9
 
 
 def test_a_row_without_donors_borrows_from_those_that_have_most():
     X = np.array([[0.0, 1.0, np.nan], [1.0, np.nan, np.nan], [2.0, 3.0, np.nan], [1.0, np.nan, 5.0]])
-    completed = fitted("empirical", X, 16).condition(np.array([[0.9, np.nan, np.nan]]))
+    completed = fitted("neighbours", X, 16).condition(np.array([[0.9, np.nan, np.nan]]))
     assert np.isfinite(completed.values).all()
 
 
 def test_exact_is_every_combination_with_equal_weight():
     X = np.array([[0.0, 1.0, 5.0], [1.0, 2.0, np.nan], [np.nan, 3.0, np.nan], [1.0, np.nan, 7.0]])
-    completed = fitted("exact", X).condition(X[2:3])
+    completed = fitted("listed", X).condition(X[2:3])
     assert_array_equal(sorted(map(tuple, completed.values)), sorted((a, 3.0, b) for a, b in product((0, 1), (5, 7))))
     assert_allclose(completed.log_weight, -np.log(4))
 
@@ -114,10 +113,12 @@ def test_exact_is_every_combination_with_equal_weight():
 def test_too_many_combinations_are_refused():
     X = table(n=50, rate=0.0)
     X[7] = np.nan
-    with pytest.raises(ValueError, match=r"Row 7, which has 4 gaps.*exact completions.*completions='density'"):
-        fitted("exact", X).counts(X)
+    with pytest.raises(
+        ValueError, match=r"Row 7, which has 4 gaps.*exact completions.*AtomicDensity\(method='sobol'\)"
+    ):
+        fitted("listed", X).counts(X)
     with pytest.raises(ValueError, match="Row 7, which has 4 gaps"):
-        fitted("exact", X).condition(X)
+        fitted("listed", X).condition(X)
 
 
 def error_of_log_mean(method, n, n_rows=200):
@@ -127,7 +128,7 @@ def error_of_log_mean(method, n, n_rows=200):
     X = np.column_stack([random.standard_normal(n_rows), np.full((n_rows, 3), np.nan)])
     a, rows = np.array([0.3, 0.5, -0.4, 0.6]), density.condition(X)
     exact = rows.means @ a + 0.5 * a @ rows.covariance_of(0) @ a
-    values = atoms_of(density, n, method, 1, X).condition(X).values.reshape(n_rows, n, 4)
+    values = fitted(density, X, n, method, 1).condition(X).values.reshape(n_rows, n, 4)
     return np.sqrt(np.mean((np.log(np.exp(values @ a).mean(axis=1)) - exact) ** 2))
 
 
