@@ -60,7 +60,7 @@ class ConformalIntervals(Conformal):
         >>> X = random.standard_normal((200, 2))
         >>> y = X.sum(axis=1)
         >>> X[:100, 0] = np.nan
-        >>> model = KernelRidge(alpha=0.1, conformal="count").fit(X, y)
+        >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
         >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
         >>> bool(unknown > 10 * known)
         True
