@@ -14,7 +14,7 @@ from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.problem import Problem
 from gapkernel.estimators.gap.targets import Targets
-from gapkernel.estimators.process.training import location_and_unit
+from gapkernel.estimators.process.regressor import location_and_unit
 from gapkernel.tables import Table
 
 
