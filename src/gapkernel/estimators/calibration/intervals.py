@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.compute.runtime.restored import Restored
@@ -28,42 +29,43 @@ class ConformalIntervals(Conformal):
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """An interval for the target of each row.
 
-        The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile
-        in units of its deviation). The parameter ``conformal`` of the fit says which rows these are: with "count" those
-        that miss about as many cells, with "mask" rows with the same cells hidden as the new row misses.
-        `conformal_rules` says it for each row.
+                The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile
+                in units of its deviation). The parameter ``conformal`` of the fit says which rows these are: with "count" those
+                that miss about as many cells, with "mask" rows with the same cells hidden as the new row misses.
+                `conformal_rules` says it for each row.
 
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-            The probability that an interval holds the target.
+                Parameters
+                ----------
+                X : array-like or frame of shape (n_samples, n_features)
+                coverage : float, default=0.9
+                    The probability that an interval holds the target.
 
-        Returns
-        -------
-        intervals : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
-            Lower and upper ends, of each target by itself. Infinite if there are too few rows for the coverage.
+                Returns
+                -------
+                intervals : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
+                    Lower and upper ends, of each target by itself. Infinite if there are too few rows for the coverage.
 
-        Notes
-        -----
-        With "count": if rows that miss about as many cells are exchangeable, and leaving some out changes the estimator
-        little, the interval covers about as often as it promises among such rows. With "mask" it does so among the rows
-        that miss the same cells, if gaps come about without regard to the values of the row and its target; for rows
-        served by the rule "same" in any case. There is no guarantee in finite samples: the estimator that predicts has
-        learned from all rows, and left-out rows have still taken part in the density and in chosen settings.
+                Notes
+                -----
+                With "count": if rows that miss about as many cells are exchangeable, and leaving some out changes the estimator
+                little, the interval covers about as often as it promises among such rows. With "mask" it does so among the rows
+                that miss the same cells, if gaps come about without regard to the values of the row and its target; for rows
+                served by the rule "same" in any case. There is no guarantee in finite samples: the estimator that predicts has
+                learned from all rows, and left-out rows have still taken part in the density and in chosen settings.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from gapkernel import KernelRidge
-        >>> random = np.random.default_rng(0)
-        >>> X = random.standard_normal((200, 2))
-        >>> y = X.sum(axis=1)
-        >>> X[:100, 0] = np.nan
-        >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
-        >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
-        >>> bool(unknown > 10 * known)
-        True
+                Examples
+                --------
+                >>> import numpy as np
+        from sklearn.utils import gen_batches
+                >>> from gapkernel import KernelRidge
+                >>> random = np.random.default_rng(0)
+                >>> X = random.standard_normal((200, 2))
+                >>> y = X.sum(axis=1)
+                >>> X[:100, 0] = np.nan
+                >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
+                >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
+                >>> bool(unknown > 10 * known)
+                True
         """
         return self._promised(X, coverage)
 
@@ -126,24 +128,20 @@ class MachineIntervals(ConformalIntervals):
         left_out = None
         if self.conformal:
             check_enough(len(gram))
-            y, missing = training.y, training.table.missing
+            y, table = training.y, training.table
             if self.conformal == "mask":
                 solutions = solver.without(gram, y, training.weight, training.folds)
                 values = solutions.values(gram, np.arange(len(y))).reshape(y.shape)
                 left_out = LeftOutRows(laws.rows, y, solutions)
             else:
                 values = solver.left_out(gram, y, training.weight, training.folds)
-            calibration = MaskCalibration(training.table, missing, np.abs(y - values)).as_asked(self.conformal)
+            calibration = MaskCalibration(table, table.missing, np.abs(y - values)).as_asked(self.conformal)
         self.calibration_, self._left_out = calibration, left_out  # now: a fit that fails leaves nothing behind
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         assert self._left_out is not None, "conformal is 'mask'"
         rows, y, solutions = self._left_out.rows, self._left_out.y, self._left_out.solutions
-        scores = np.empty((len(places), *y.shape[1:]))
-        step = max(1, get_config().memory_budget // (8 * 4 * len(rows)))
-        for k in range(0, len(places), step):
-            some = slice(k, k + step)
-            cross = self.kernel_.cross(self._laws(table[some]), rows)
-            values = solutions.values(cross, places[some]).reshape(scores[some].shape)
-            scores[some] = np.abs(y[places[some]] - values)
-        return scores
+        values = np.empty((len(places), solutions.weights.shape[2]))
+        for some in gen_batches(len(places), max(1, get_config().memory_budget // (32 * len(rows)))):
+            values[some] = solutions.values(self.kernel_.cross(self._laws(table[some]), rows), places[some])
+        return np.abs(y[places] - values.reshape(-1, *y.shape[1:]))
