@@ -29,43 +29,42 @@ class ConformalIntervals(Conformal):
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """An interval for the target of each row.
 
-                The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile
-                in units of its deviation). The parameter ``conformal`` of the fit says which rows these are: with "count" those
-                that miss about as many cells, with "mask" rows with the same cells hidden as the new row misses.
-                `conformal_rules` says it for each row.
+        The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile
+        in units of its deviation). The parameter ``conformal`` of the fit says which rows these are: with "count" those
+        that miss about as many cells, with "mask" rows with the same cells hidden as the new row misses.
+        `conformal_rules` says it for each row.
 
-                Parameters
-                ----------
-                X : array-like or frame of shape (n_samples, n_features)
-                coverage : float, default=0.9
-                    The probability that an interval holds the target.
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The probability that an interval holds the target.
 
-                Returns
-                -------
-                intervals : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
-                    Lower and upper ends, of each target by itself. Infinite if there are too few rows for the coverage.
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
+            Lower and upper ends, of each target by itself. Infinite if there are too few rows for the coverage.
 
-                Notes
-                -----
-                With "count": if rows that miss about as many cells are exchangeable, and leaving some out changes the estimator
-                little, the interval covers about as often as it promises among such rows. With "mask" it does so among the rows
-                that miss the same cells, if gaps come about without regard to the values of the row and its target; for rows
-                served by the rule "same" in any case. There is no guarantee in finite samples: the estimator that predicts has
-                learned from all rows, and left-out rows have still taken part in the density and in chosen settings.
+        Notes
+        -----
+        With "count": if rows that miss about as many cells are exchangeable, and leaving some out changes the estimator
+        little, the interval covers about as often as it promises among such rows. With "mask" it does so among the rows
+        that miss the same cells, if gaps come about without regard to the values of the row and its target; for rows
+        served by the rule "same" in any case. There is no guarantee in finite samples: the estimator that predicts has
+        learned from all rows, and left-out rows have still taken part in the density and in chosen settings.
 
-                Examples
-                --------
-                >>> import numpy as np
-        from sklearn.utils import gen_batches
-                >>> from gapkernel import KernelRidge
-                >>> random = np.random.default_rng(0)
-                >>> X = random.standard_normal((200, 2))
-                >>> y = X.sum(axis=1)
-                >>> X[:100, 0] = np.nan
-                >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
-                >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
-                >>> bool(unknown > 10 * known)
-                True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gapkernel import KernelRidge
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((200, 2))
+        >>> y = X.sum(axis=1)
+        >>> X[:100, 0] = np.nan
+        >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
+        >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
+        >>> bool(unknown > 10 * known)
+        True
         """
         return self._promised(X, coverage)
 
