@@ -217,7 +217,7 @@ class KernelMachine(KernelEstimator, ABC):
         if training.classes is not None:
             self.classes_ = training.classes
         self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows
-        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # rows never change: no need of a copy
+        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # a copy would be the same
             self.rows_ = laws.rows.take(solution.kept)
         if self._pairwise:
             self.kernel_ = Precomputed(training.kept[solution.kept])

@@ -42,17 +42,17 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
     >>> make_kernel("genrbf", 0.5)
     GenRBF(gamma=0.5)
     """
-    named = isinstance(kernel, str) and kernel in KERNELS
+    named = KERNELS.get(kernel) if isinstance(kernel, str) else None
     if isinstance(kernel, Kernel):
         kernel._validate_params()
         made = clone(kernel)
-    elif named:
-        made = KERNELS[kernel]()
+    elif named is not None:
+        made = named()
     elif callable(kernel) and not isinstance(kernel, type):
         made = FunctionKernel(kernel)
     else:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
-    if named and "gamma" in made.get_params():
+    if named is not None and "gamma" in made.get_params():
         return made.set_params(gamma=gamma)
     if gamma != "scale":
         raise ValueError(

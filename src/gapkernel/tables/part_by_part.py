@@ -18,7 +18,7 @@ from gapkernel.tables.table_in_parts import HeldTable, Part, StreamedTable, Tabl
 
 ROW_VERBS = (
     "predict", "predict_interval", "predict_set", "predict_proba", "predict_log_proba", "decision_function",
-    "score_samples", "transform", "conformal_rules",
+    "score_samples", "transform",
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ class AnswersInParts:
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
-        for name in ROW_VERBS:
+        for name in (*ROW_VERBS, "conformal_rules"):
             verb = vars(cls).get(name)
             if isinstance(verb, _AvailableIfDescriptor):
                 verb.fn = _in_parts(verb.fn)
