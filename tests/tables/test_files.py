@@ -1,6 +1,7 @@
 """Files as people have them: how numbers are written, encodings, packed files, spreadsheets; what is pointed out."""
 
 import gzip
+import sys
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gapkernel.tables.files import Reading, findings, read_frame
-from gapkernel.tables.files.spelled_numbers import plain_numbers
+from gapkernel.tables.files.typed_columns import typed_frame
 from gapkernel.tables.input_errors import InputError
 
 RANDOM = np.random.default_rng(0)
@@ -25,7 +26,9 @@ def test_numbers_are_read_as_they_were_written(hundredths, signs, percent):
     numbers = [number / 100 for number in hundredths]
     text = spelled(numbers, signs[0], signs[1].strip(), "%" if percent else "")
     for decimal in (None, signs[0]):  # two digits behind the sign: not a separator of thousands
-        np.testing.assert_allclose(plain_numbers(text, decimal)[0], numbers, rtol=1e-15)
+        frame, _, unusable = typed_frame(pd.DataFrame({"a": text}), Reading(decimal=decimal))
+        assert not unusable
+        np.testing.assert_allclose(frame["a"], numbers, rtol=1e-15)
 
 
 def test_commas_that_may_mean_two_things_are_never_guessed(tmp_path):
@@ -81,11 +84,17 @@ def test_an_excel_file_reads_as_its_csv_twin(tmp_path):
         ("t.csv", TABLE.to_csv(index=False).encode("utf-16-le"), "encoding='utf-16-le'"),
         ("t.csv", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6], "damaged gzip file"),
         ("t.csv", b"PK\x03\x04", "is a zip file. Unpack it first"),
-        ("t.xls", b"", "Save it as .xlsx or as CSV"),
+        (
+            "t.xls",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512),
+            "cannot be read: .*(xlrd|calamine).* Or save it as CSV",
+        ),
         ("t.xlsx", b"a,b", "is not an Excel file"),
     ],
 )
-def test_a_file_that_is_not_read_says_what_to_do(name, content, told, tmp_path):
+def test_a_file_that_is_not_read_says_what_to_do(name, content, told, tmp_path, monkeypatch):
+    for package in ("xlrd", "python_calamine"):  # by which pandas reads .xls
+        monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=told):
         read_frame(tmp_path / name)
