@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapkernel.tables import labels_of
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 ZIP_CODES = "https://hastie.su.domains/ElemStatLearn/datasets/"

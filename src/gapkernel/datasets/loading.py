@@ -14,7 +14,7 @@ import numpy as np
 
 from gapkernel.datasets.download import DOWNLOADS, fetch
 from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 ENVIRONMENT = "GAPKERNEL_DATA"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gapkernel.datasets.loading import Dataset
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 
 def read_xy(

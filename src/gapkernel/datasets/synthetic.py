@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.missingness import ampute
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 SOURCES = ("human", "cow", "poultry", "swine")
 SOURCE_COUNTS = (50, 25, 33, 30)

@@ -15,9 +15,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gapkernel.tables.columns import Columns
-from gapkernel.tables.frames import missing_in
 from gapkernel.tables.table import Schema, Table
+from gapkernel.tables.user_columns import Columns
+from gapkernel.tables.user_tables import missing_in
 
 LARGEST_WEIGHT = LARGEST_TARGET = 1e100
 

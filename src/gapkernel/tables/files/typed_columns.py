@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from gapkernel.tables.columns import Columns
 from gapkernel.tables.files.formats import AS_IT_IS, Reading, read_raw, with_marks_as_gaps
 from gapkernel.tables.input_errors import InputError, Message, Setting, UnusableColumn, to_leave_out
+from gapkernel.tables.user_columns import Columns
 
 MOST_LEVELS = 100
 DATES = (
