@@ -14,7 +14,7 @@ import sklearn.datasets
 from gapkernel import datasets
 from gapkernel.datasets.download import DOWNLOADS
 from gapkernel.datasets.loading import OPENML
-from gapkernel.datasets.synthetic import MARKER_CHANCES, SOURCE_COUNTS
+from gapkernel.datasets.source_tracking import MARKER_CHANCES, SOURCE_COUNTS
 
 
 @pytest.fixture
