@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from gapkernel.tables.files import Reading, findings, read_frame
-from gapkernel.tables.files.typed_columns import typed_frame
+from gapkernel.tables.files import Reading, findings, known_columns, read_frame, typed_frame
 from gapkernel.tables.input_errors import InputError
 
 RANDOM = np.random.default_rng(0)
@@ -40,6 +39,33 @@ def test_commas_that_may_mean_two_things_are_never_guessed(tmp_path):
     assert read_frame(path, Reading(decimal="."))[0]["a"].tolist() == [1234, 5678]
     with pytest.raises(InputError, match=r"^decimal must be"):
         Reading(decimal=";")
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1033,977", "2,500"], [1033.977, 2.5]),  # four digits before the comma: not a separator of thousands
+        (["1,033,977", "2,500"], [1033977, 2500]),  # two commas: not decimal ones
+        (["1,5", "2,500"], [1.5, 2.5]),
+        (["1,033.5", "2,500"], [1033.5, 2500]),
+    ],
+)
+def test_one_cell_that_can_be_read_in_one_way_only_decides_for_its_column(cells, numbers):
+    frame, (note,), unusable = typed_frame(pd.DataFrame({"a": cells}))
+    assert frame["a"].tolist() == numbers
+    assert "commas" in str(note)
+    assert unusable == []
+
+
+def test_commas_that_may_mean_two_things_are_refused_in_new_rows_and_targets_too(tmp_path):
+    told = "'1,234', which may mean two things. Say which: decimal=','"
+    with pytest.raises(InputError, match=told):
+        known_columns(pd.DataFrame({"a": ["1,234"]}), ["a"], {}, Reading())
+    frame, _ = known_columns(pd.DataFrame({"a": ["1,234"]}), ["a"], {}, Reading(decimal=","))
+    assert frame["a"].tolist() == [1.234]
+    (tmp_path / "t.csv").write_text("a;y\n1;1,234\n2;5,678\n")
+    with pytest.raises(InputError, match=told):
+        read_frame(tmp_path / "t.csv", target="y")
 
 
 def test_numbers_that_had_to_be_deciphered_are_told(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from sklearn.base import BaseEstimator
 
-from gapkernel.tables import numbers_of, read_classes, read_table, read_target, read_weight
+from gapkernel.tables import numbers_of, read_classes, read_splits, read_table, read_target, read_weight
 
 COLOURS = ["red", "blue", None, "red"]
 SIZES = [1.0, np.nan, 2.5, 3.0]
@@ -259,6 +259,19 @@ def test_weights():
     for bad, words in (([1, -1, 1], "egative"), ([1, np.inf, 1], "infinity"), ([1, 1], "sample_weight")):
         with pytest.raises(ValueError, match=words):
             read_weight(bad, table)
+
+
+def test_splits_are_places_or_masks_of_rows():
+    mask = np.array([True, False, True])
+    for train, test in ((mask, ~mask), ([0, 2], [1]), ([-3, -1], [1]), (np.array([0, 2]), np.array([1]))):
+        ((found, held_out),) = read_splits([(train, test)], 3)
+        assert (found.tolist(), held_out.tolist()) == ([0, 2], [1])
+    assert read_splits([([0], [])], 3)[0][1].tolist() == []
+    for bad in ([3], [0.5], mask[:2], [[0, 1]], ["a"]):
+        with pytest.raises(ValueError, match="cv must give places of rows from 0 to 2, or masks"):
+            read_splits([([0, 1], bad)], 3)
+    with pytest.raises(ValueError, match="cv gives no splits"):
+        read_splits([], 3)
 
 
 def test_an_estimator_for_numbers_takes_truth_values_as_numbers_and_refuses_categories():
