@@ -77,8 +77,8 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
     source : path, list of paths, array or function
         Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
         memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
-        (X, y) or (X, y, sample_weight): it is called anew each time the table is read. CSV files are read once more
-        at first: a column holds numbers only if all its cells are numbers.
+        (X, y) or (X, y, sample_weight): it is called anew each time the table is read. The first pass over CSV files
+        only finds the types of the columns, which hold numbers if all their cells are numbers.
     target : str, path or array, default=None
         The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
     batch_size : int, default=65_536

@@ -1,4 +1,4 @@
-"""Rows to learn from: those with a target, what the target holds, and what a person should look at first."""
+"""Rows to learn from: those with a target, what the target holds, and what the user should look at first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_ROWS = 50
 CODES = range(3, 11)
 """Whole numbers with this many different values, from 0 or 1 on, look like codes of categories.
 
-A person is told of clear cases only; the Gap estimators, which try both, consider more."""
+The user is told of clear cases only; the Gap estimators, which try both, consider more."""
 
 NAMED_AS_NUMBER = re.compile(r"(^|[^a-z])(id|key|nr|no|number|index|idx)$", re.IGNORECASE)
 
@@ -40,7 +40,7 @@ class Labelled:
         Classes as text, or numbers.
     task : {"classification", "regression"}
     notes : list of Message
-        What a person should know about how the table was read.
+        What the user should know about how the table was read.
     """
 
     X: Any

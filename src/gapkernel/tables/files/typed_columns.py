@@ -37,7 +37,7 @@ def read_frame(path, reading: Reading = AS_IT_IS, *, target=None) -> tuple[pd.Da
     -------
     frame : DataFrame
     notes : list of Message
-        What a person should know about how the numbers were read.
+        What the user should know about how the numbers were read.
     """
     frame, notes, unusable = typed_frame(read_raw(path, reading), reading, target=target)
     if unusable:
