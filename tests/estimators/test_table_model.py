@@ -33,6 +33,15 @@ def test_promises_come_with_their_rules_on_request(estimator, method):
     assert_array_equal(ask(X), inside(X))
 
 
+def test_a_model_around_an_estimator_of_arrays_takes_arrays():
+    X, y = table()
+    inside = gk.SVR().fit(X.to_numpy(), y)
+    model = gk.TableModel.around(inside)
+    assert_array_equal(model.predict(X.to_numpy()), inside.predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(np.zeros((2, 3)))
+
+
 def test_an_estimator_of_another_package_is_not_asked_for_rules():
     class Ridge(gk.KernelRidge):
         def predict_interval(self, X, coverage=0.9):

@@ -99,7 +99,8 @@ def known_columns(
     if columns.frame is None:
         frame = pd.DataFrame(columns.array, columns=None if names is None else list(names))
     else:
-        frame = columns.frame.to_pandas().reset_index(drop=True).rename(columns=str)
+        frame = columns.frame.to_pandas().reset_index(drop=True)
+    frame = frame.rename(columns=str)
     names = list(map(str, frame.columns)) if names is None else list(names)
     absent = [name for name in names if name not in frame]
     if absent and not absent_as_gaps:
