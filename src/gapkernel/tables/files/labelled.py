@@ -48,6 +48,10 @@ class Labelled:
     task: str
     notes: list[Message] = field(default_factory=list)
 
+    def take(self, rows: np.ndarray, note: Message) -> Labelled:
+        """Some of the rows, and a further note."""
+        return replace(self, X=self.X.iloc[rows].reset_index(drop=True), y=self.y[rows], notes=[*self.notes, note])
+
 
 def read_labelled_file(path, target: str, reading: Reading = AS_IT_IS, *, task="auto", rows=None) -> Labelled:
     """The rows of a file that have a target; whatever cannot be learned from is an error."""
@@ -99,8 +103,7 @@ def at_most(found: Labelled, rows: int) -> Labelled:
         Setting("rows"),
         " changes the number. Every method would gain from more rows, boosted trees often the most.",
     )
-    kept = np.sort(kept[:rows])
-    return replace(found, X=found.X.iloc[kept].reset_index(drop=True), y=found.y[kept], notes=[*found.notes, note])
+    return found.take(np.sort(kept[:rows]), note)
 
 
 def _in_proportion(y: np.ndarray, rows: int) -> np.ndarray:
