@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 
 
 class OneAgainstRest(ClassifierMixin, AnswersInParts):

@@ -21,7 +21,7 @@ from gapkernel.estimators.search import Search, check_partition, width_name, wid
 from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Schema, Table
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
