@@ -1,7 +1,8 @@
-"""The target of a table: the rows that have one, and whether it holds classes or numbers."""
+"""Rows to learn from: those with a target, what the target holds, and what the user should look at first."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gapkernel.tables.files.findings import findings
-from gapkernel.tables.files.typed_frame import AS_IT_IS, Reading, plain, read_frame
+from gapkernel.tables.files.formats import AS_IT_IS, Reading
+from gapkernel.tables.files.typed_columns import plain, read_frame
 from gapkernel.tables.input_errors import InputError, Message, Setting, unknown_column
 
 FEWEST_ROWS_OF_A_CLASS = 5
 MOST_CLASSES = 50
 TASKS = ("auto", "classification", "regression")
+FEW_ROWS = 50
+"""Below this a score moves by several points from one fold to the next."""
+
+CODES = range(3, 11)
+"""Whole numbers with this many different values, from 0 or 1 on, look like codes of categories.
+
+The user is told of clear cases only; the Gap estimators, which try both, consider more."""
+
+NAMED_AS_NUMBER = re.compile(r"(^|[^a-z])(id|key|nr|no|number|index|idx)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Labelled:
         Classes as text, or numbers.
     task : {"classification", "regression"}
     notes : list of Message
-        What a person should know about how the table was read.
+        What the user should know about how the table was read.
     """
 
     X: Any
@@ -39,7 +49,7 @@ class Labelled:
     notes: list[Message] = field(default_factory=list)
 
     def take(self, rows: np.ndarray, note: Message) -> Labelled:
-        """Some of the rows."""
+        """Some of the rows, and a further note."""
         return replace(self, X=self.X.iloc[rows].reset_index(drop=True), y=self.y[rows], notes=[*self.notes, note])
 
 
@@ -87,8 +97,7 @@ def at_most(found: Labelled, rows: int) -> Labelled:
         return found
     kept = np.random.default_rng(0).permutation(len(found.y))
     if found.task == "classification":
-        _, classes, counts = np.unique(found.y[kept], return_inverse=True, return_counts=True)
-        kept = np.concatenate([kept[classes == k][:share] for k, share in enumerate(_shares(counts, rows))])
+        kept = kept[_in_proportion(found.y[kept], rows)]
     note = Message(
         f"{rows} of {len(found.y)} rows are used, drawn at random; ",
         Setting("rows"),
@@ -97,19 +106,20 @@ def at_most(found: Labelled, rows: int) -> Labelled:
     return found.take(np.sort(kept[:rows]), note)
 
 
-def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
-    """How many of ``rows`` each class gets: what it needs, then each further row to the class furthest behind."""
-    shares = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS)
-    if shares.sum() > rows:
+def _in_proportion(y: np.ndarray, rows: int) -> np.ndarray:
+    """An order of the labels whose first ``rows`` hold what each class needs, and else the classes' shares."""
+    _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    needed = np.minimum(counts, FEWEST_ROWS_OF_A_CLASS).sum()
+    if needed > rows:
         raise InputError(
             f"{len(counts)} classes of at least {FEWEST_ROWS_OF_A_CLASS} rows each do not fit into {rows} rows: ",
             Setting("rows"),
-            f" must be at least {shares.sum()}.",
+            f" must be at least {needed}.",
         )
-    fair = rows * counts / counts.sum()
-    for _ in range(rows - shares.sum()):
-        shares[np.argmax(np.where(shares < counts, fair - shares, -np.inf))] += 1
-    return shares
+    place = pd.Series(classes).groupby(classes).cumcount().to_numpy()  # of each label among those of its class
+    share = rows * counts / counts.sum()
+    behind = np.where(place < FEWEST_ROWS_OF_A_CLASS, np.inf, share[classes] - place)
+    return np.lexsort((classes, -behind))
 
 
 def _task_of(y: pd.Series) -> str:
@@ -146,3 +156,61 @@ def _as_classes(y: pd.Series) -> np.ndarray:
 
 def _rows(count) -> str:
     return "1 row" if count == 1 else f"{count} rows"
+
+
+def findings(frame: pd.DataFrame) -> list[Message]:
+    """Notes on few rows, columns of one value, row numbers, numbers that mark a gap, and codes of categories.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The columns to learn from, as `gapkernel.tables.files.read_frame` gives them.
+    """
+    numeric = {str(name): values for name, values in frame.items() if pd.api.types.is_numeric_dtype(values)}
+    notes = [Message(f"Only {len(frame)} rows: any result is a rough guess.")] if len(frame) < FEW_ROWS else []
+    constant = [str(name) for name, values in frame.items() if values.nunique() == 1]
+    if constant:
+        notes.append(
+            Message(f"One value only in {_quoted(constant)}, so nothing to learn: ", Setting("drop", constant))
+        )
+    notes += [
+        Message(f"'{name}' looks like a row number. If it is one, leave it out: ", Setting("drop", [name]))
+        for name, values in numeric.items()
+        if _counts_rows(values)
+    ]
+    marks = {name: mark for name, values in numeric.items() if (mark := _gap_mark(values.dropna())) is not None}
+    for mark in sorted(set(marks.values())):
+        names = _quoted(name for name, marked in marks.items() if marked == mark)
+        away = f"{mark} is far from all other values of {names}. If it marks a gap: "
+        notes.append(Message(away, Setting("gap_marks", [str(mark)])))
+    codes = [name for name, values in numeric.items() if _may_be_codes(values[values != marks.get(name)].dropna())]
+    if codes:
+        few = f"Few whole numbers in {_quoted(codes)}. If they are codes of categories: "
+        notes.append(Message(few, Setting("categories", codes)))
+    return notes
+
+
+def _counts_rows(values: pd.Series) -> bool:
+    """Whether a column counts its rows: at least ten, whole, no gap, each value once, in one range or named so."""
+    if values.isna().any() or len(values) < 10 or not values.is_unique or (values != values.round()).any():
+        return False
+    return values.max() - values.min() < 2 * len(values) or bool(NAMED_AS_NUMBER.search(str(values.name)))
+
+
+def _gap_mark(values: pd.Series) -> int | None:
+    """A number of nines, such as -999, that occurs more than once and lies further out than all others span."""
+    for mark in (values.min(), values.max()):
+        rest = values[values != mark]
+        nines = re.fullmatch(r"-?9+(\.0)?", str(mark)) and len(values) > len(rest) + 1
+        if nines and len(rest) and np.abs(rest - mark).min() > rest.max() - rest.min():
+            return int(mark)
+    return None
+
+
+def _may_be_codes(values: pd.Series) -> bool:
+    distinct = np.sort(values.unique())
+    return len(distinct) in CODES and bool((np.diff(distinct) == 1).all()) and distinct[0] in (0, 1)
+
+
+def _quoted(names) -> str:
+    return ", ".join(f"'{name}'" for name in names)

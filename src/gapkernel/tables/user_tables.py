@@ -13,8 +13,8 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from gapkernel.tables.columns import Column, Columns, eager_frame
 from gapkernel.tables.table import Schema, Table
+from gapkernel.tables.user_columns import ArrayColumn, Columns, eager_frame
 
 
 def schema_of(X, categorical_features="from_dtype") -> Schema:
@@ -58,7 +58,7 @@ def missing_in(y) -> np.ndarray:
         return missing_in(y.data) | np.ma.getmaskarray(y).ravel()
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
-    return Column(np.asarray(y).ravel(), "y").gaps()
+    return ArrayColumn(np.asarray(y).ravel(), "y").gaps()
 
 
 def take_rows(X, rows) -> Any:
@@ -153,3 +153,12 @@ def _dtype_with_gaps(X, array: np.ndarray) -> np.dtype:
         return array.dtype
     numbers = array.dtype.kind in "biuf" or all(cell is None or isinstance(cell, Real) for cell in array.flat)
     return np.dtype(np.float64 if numbers else object)
+
+
+def pandas_files():
+    """The module that reads files into pandas frames, an error without pandas, which is optional."""
+    try:
+        from gapkernel.tables import files
+    except ImportError as error:
+        raise ImportError('This needs pandas: pip install "gapkernel[cli]".') from error
+    return files

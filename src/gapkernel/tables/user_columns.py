@@ -16,7 +16,7 @@ GAP_TYPES = ("NoneType", "NAType", "NaTType")
 """Types of which every value is a gap, by name: pandas need not be installed."""
 
 
-class Column:
+class ArrayColumn:
     """A column of an array, or of Python objects in a frame.
 
     Parameters
@@ -115,7 +115,7 @@ class Column:
         return place
 
 
-class TypedColumn(Column):
+class TypedColumn(ArrayColumn):
     """A column of a frame whose type says what it holds."""
 
     def __init__(self, series: nw.Series, label: str):
@@ -175,16 +175,16 @@ class Columns:
         return [] if self.frame is None else list(self.frame.schema.values())
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ArrayColumn]:
         """The columns one by one."""
         return [self._column(k) for k in range(self.n)]
 
-    def _column(self, k: int) -> Column:
+    def _column(self, k: int) -> ArrayColumn:
         if self.frame is None:
-            return Column(self.array[:, k], self.label(k))
+            return ArrayColumn(self.array[:, k], self.label(k))
         series = self.frame[:, k]
         untyped = isinstance(self.dtypes[k], nw.Object | nw.Unknown)
-        return Column(series.to_numpy(), self.label(k)) if untyped else TypedColumn(series, self.label(k))
+        return ArrayColumn(series.to_numpy(), self.label(k)) if untyped else TypedColumn(series, self.label(k))
 
     def schema(self, categorical_features="from_dtype") -> Schema:
         """What the columns hold, learned from them: their types say which hold categories, or the caller does."""

@@ -1,4 +1,4 @@
-"""Synthetic problems: that of the EHK paper, and one in the shape of the microbial source tracking data."""
+"""The synthetic problem of the paper, and the laws that its columns are drawn from."""
 
 from __future__ import annotations
 
@@ -8,27 +8,9 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
-from gapkernel.missingness import ampute
-from gapkernel.tables.pandas_files import pandas_files
-
-SOURCES = ("human", "cow", "poultry", "swine")
-SOURCE_COUNTS = (50, 25, 33, 30)
-MARKER_CHANCES = np.array([
-    [0.92, 0.10, 0.08, 0.15],
-    [0.85, 0.20, 0.15, 0.10],
-    [0.75, 0.30, 0.35, 0.30],
-    [0.10, 0.72, 0.12, 0.15],
-    [0.20, 0.65, 0.25, 0.40],
-    [0.08, 0.12, 0.75, 0.10],
-    [0.30, 0.25, 0.68, 0.25],
-    [0.12, 0.20, 0.10, 0.80],
-    [0.35, 0.45, 0.30, 0.70],
-])  # fmt: skip
-"""How often each of nine markers is found in each of the four sources; invented, the first three being human."""
-
 
 def ehk_laws() -> dict:
-    """The true law of each numeric column of `make_ehk_synthetic`, for `density.Marginals` (``laws=``).
+    """The true law of each numeric column of `make_ehk_synthetic`, as `gapkernel.density.Marginals` takes them.
 
     Returns
     -------
@@ -36,7 +18,7 @@ def ehk_laws() -> dict:
 
     Examples
     --------
-    >>> from gapkernel.datasets import ehk_laws
+    >>> from gapkernel.papers.kernel_extension import ehk_laws
     >>> float(ehk_laws()["v2"].mean())
     3.0
     """
@@ -78,12 +60,13 @@ def make_ehk_synthetic(n_samples=500, random_state=None) -> tuple:
 
     Examples
     --------
-    >>> from gapkernel.datasets import make_ehk_synthetic
+    >>> from gapkernel.papers.kernel_extension import make_ehk_synthetic
     >>> X, y = make_ehk_synthetic(1000, random_state=0)
     >>> X.shape, sorted(set(y.tolist()))
     ((1000, 11), [-1, 1])
     """
-    files = pandas_files()
+    import pandas as pd
+
     random = check_random_state(random_state)
     if not isinstance(n_samples, Integral) or n_samples < 1:
         raise ValueError(f"n_samples must be a whole number of at least 1, got {n_samples!r}.")
@@ -97,39 +80,5 @@ def make_ehk_synthetic(n_samples=500, random_state=None) -> tuple:
         (v["v1"] < 3.8) & (v["v2"] <= 6) & (v["v3"] <= 2) & (v["v4"] <= 9.4) & (v["v5"] < 196) & (v["v6"] > 0.01)
         & (v["v7"] <= 2) & (v["v8"] >= -3) & (v["v9"] <= 8) & np.isin(letter, ["A", "D"])
     )  # fmt: skip
-    return files.frame_of({**v, "v11": letter}, levels={"v11": "ABCD"}), np.where(first | second, 1, -1)
-
-
-def make_source_tracking(random_state=None, gap_fraction=212 / 1242) -> tuple:
-    """A simulated source-tracking problem of the shape of the microbiology paper's private data.
-
-    138 samples, nine markers that are present or absent, four sources, 17 % of the cells missing at random. How often a
-    marker is found in a source is invented; only the shape is the paper's.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None, default=None
-        Seed of the rows and of their gaps.
-    gap_fraction : float, default=212/1242
-        Share of the cells that are missing.
-
-    Returns
-    -------
-    X : DataFrame of shape (138, 9)
-        0.0 or 1.0, NaN in the gaps.
-    y : ndarray of shape (138,)
-        "human", "cow", "poultry" or "swine".
-
-    Examples
-    --------
-    >>> from gapkernel.datasets import make_source_tracking
-    >>> X, y = make_source_tracking(random_state=0)
-    >>> X.shape, int(X.isna().to_numpy().sum())
-    ((138, 9), 212)
-    """
-    files = pandas_files()
-    random = check_random_state(random_state)
-    source = np.repeat(np.arange(len(SOURCES)), SOURCE_COUNTS)
-    found = random.uniform(size=(len(source), len(MARKER_CHANCES))) < MARKER_CHANCES.T[source]
-    X = files.frame_of({f"marker{k + 1}": column for k, column in enumerate(found.T.astype(np.float64))})
-    return ampute(X, gap_fraction, random_state=random), np.array(SOURCES, dtype=object)[source]
+    X = pd.DataFrame({**v, "v11": pd.Categorical(letter, list("ABCD"))})
+    return X, np.where(first | second, 1, -1)
