@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test slow coverage oldest lint docs package bench clean
+.PHONY: run test slow coverage oldest lint docs package bench mutants clean
 
 run: .venv/cli
 	$(BIN)/gapkernel compare --out comparison.html
@@ -54,6 +54,10 @@ package: .venv/package
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
+
+# small mistakes in the source, one at a time: does a test notice? What is in tests/mutants.csv is not tried again
+mutants: .venv/test
+	$(BIN)/python tests/mutants.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

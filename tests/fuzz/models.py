@@ -1,5 +1,6 @@
 """A model of every kind that a file may hold, and what it is asked."""
 
+import pickle
 import warnings
 from functools import cache
 
@@ -24,7 +25,8 @@ from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingnes
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, CompletionKernel
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import AtomicDensity, CCCPClassifier, KernelBasis
+from gapkernel.persistence import save
 
 N_ROWS = 24
 random = np.random.default_rng(0)
@@ -61,6 +63,11 @@ SMALL = {
     gk.GaussianProcessClassifier: {"optimizer": None},
     gk.GaussianProcessRegressor: {"optimizer": None},
 }
+LISTED = {
+    "density": AtomicDensity("levels", method="exact"),
+    "basis": KernelBasis(single_precision=True),
+    "random_state": 0,
+}
 CHAINS = gk.ChainedEquations(n_imputations=2, n_sweeps=2, random_state=0)
 KINDS = [kind for kind in (getattr(gk, name) for name in gk.__all__) if hasattr(kind, "fit")]
 MODELS = [
@@ -72,8 +79,8 @@ MODELS = [
     (gk.KernelRidge(kernel=GenRBF(0.2, metric=np.eye(3) + 0.1)), X),
     (gk.KernelRidge(kernel=MonteCarlo("rbf", n_draws=4), density=Neighbours(random_state=0)), X),
     (gk.KernelRidge(conformal="mask"), X),
-    (gk.SVR(conformal=True, density=Gaussian(ridge=0.1)), X),
-    (gk.FourierRegressor(9, conformal=True, indicator=True, random_state=0), X),
+    (gk.SVR(conformal="count", density=Gaussian(ridge=0.1)), X),
+    (gk.FourierRegressor(9, conformal="count", indicator=True, random_state=0), X),
     (gk.SVC(kernel=GenRBF(0.2).on([0]) + 2.0 * ExpectedLinear()), X),
     (gk.SVC(kernel="precomputed"), np.cov(np.nan_to_num(X))),
     (gk.SVC(kernel=CompletionKernel()), FRAME[["kind", "size"]]),
@@ -81,7 +88,7 @@ MODELS = [
     (RobustSVC(kernel="linear"), X),
     (RobustSVC(mean="imputed", indicator=Missingness(rule="sum")), X),
     (GeometricMarginSVC(kernel="rbf", class_weight="balanced"), FRAME),
-    (CCCPClassifier(completions="exact", single_precision=True, random_state=0), FRAME[["kind", "size", "flag"]]),
+    (CCCPClassifier(**LISTED), FRAME[["kind", "size", "flag"]]),
     (gk.GaussianProcessRegressor(optimizer=None, length_scale="ard", indicator=True, conformal="mask"), FRAME),
     (gk.GaussianProcessClassifier(optimizer=None, prior="share", n_landmarks=4, conformal="mask"), X),
     (gk.GapClassifier(members=["genrbf, offsets"], conformal="mask", cv=2, random_state=0), SOURCES),
@@ -98,6 +105,16 @@ MODELS = [
 ]  # fmt: skip
 THREE_CLASSES = [gk.SVC(), gk.GaussianProcessClassifier(optimizer=None), gk.FourierClassifier(8, random_state=0)]
 MODELS += [(model.set_params(gamma=0.3), X) for model in THREE_CLASSES]
+
+
+def write_originals(folder):
+    """Write the files of all models, with rows to ask them about, into a folder."""
+    found = []
+    for model, table in fitted():
+        save(model, folder / "model.skops")
+        found.append((type(model).__name__, (folder / "model.skops").read_bytes(), table))
+    (folder / "originals.pickle").write_bytes(pickle.dumps(found))
+    return folder
 
 
 @cache

@@ -1,8 +1,7 @@
 """Densities: where the law of a gap comes from."""
 
-from gapkernel.density.atomic_density import AtomicDensity, base_measure, row_blocks as row_blocks
 from gapkernel.density.bandwidth import sheather_jones
-from gapkernel.density.base import Density
+from gapkernel.density.base import Density, seed_of as seed_of
 from gapkernel.density.best_density import BestDensity
 from gapkernel.density.default import default_density, density_for, make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
@@ -13,7 +12,6 @@ from gapkernel.density.marginals import Marginals
 from gapkernel.density.neighbours import Neighbours
 
 __all__ = [
-    "AtomicDensity",
     "BestDensity",
     "Density",
     "FactorAnalysis",
@@ -23,7 +21,6 @@ __all__ = [
     "Marginals",
     "Neighbours",
     "NormalInverseWishart",
-    "base_measure",
     "default_density",
     "density_for",
     "make_density",

@@ -13,25 +13,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, ndtri, softmax
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
-from gapkernel.compute.runtime.restored import Restored
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
 _FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
-class ColumnModel(Restored, ABC):
+class ColumnModel(ABC):
     """A column given the others, with parameters that were drawn."""
-
-    @abstractmethod
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        """Whether the design has ``n_places`` and the column ``n_levels``, 0 if it holds numbers."""
 
     @abstractmethod
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
@@ -45,13 +40,8 @@ class Linear(ColumnModel):
     beta: np.ndarray
     deviation: float
 
-    _held: ClassVar[dict] = {"beta": "float p", "deviation": float}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return n_levels == 0 and len(self.beta) == n_places
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        mean = scores(design, self.beta[None])[0]
+        mean = _scores(design, self.beta[None])[0]
         return mean if uniform is None else mean + self.deviation * ndtri(uniform)
 
 
@@ -68,14 +58,8 @@ class MeanMatching(ColumnModel):
     values: np.ndarray
     n_donors: int
 
-    _held: ClassVar[dict] = {"beta": "float p", "predictions": "float n", "values": "float n", "n_donors": int}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        sought = len(self.values) > 0 and self.n_donors > 0 and bool(np.all(np.diff(self.predictions) >= 0))
-        return n_levels == 0 and len(self.beta) == n_places and sought
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        target = scores(design, self.beta[None])[0]
+        target = _scores(design, self.beta[None])[0]
         first, end = self._donors(target)
         if uniform is None:
             total = np.concatenate([[0.0], np.cumsum(self.values)])
@@ -103,13 +87,8 @@ class Logistic(ColumnModel):
 
     beta: np.ndarray
 
-    _held: ClassVar[dict] = {"beta": "float p"}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return n_levels == 2 and len(self.beta) == n_places
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        eta = scores(design, self.beta[None])[0]
+        eta = _scores(design, self.beta[None])[0]
         return (eta > 0).astype(float) if uniform is None else (uniform < expit(eta)).astype(float)
 
 
@@ -119,13 +98,8 @@ class Multinomial(ColumnModel):
 
     beta: np.ndarray
 
-    _held: ClassVar[dict] = {"beta": "float l p"}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return self.beta.shape == (n_levels - 1, n_places)
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return _pick(_probabilities(scores(design, self.beta)), uniform)
+        return _pick(_probabilities(_scores(design, self.beta)), uniform)
 
 
 def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:
@@ -195,6 +169,11 @@ def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | No
 
     penalty = np.tile(_prior(p, ridge), n_levels - 1)
     return Multinomial(_coefficients(terms, penalty, beta.ravel(), random).reshape(n_levels - 1, p))
+
+
+def _scores(design: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """What a column is predicted by, (n_outputs, n_rows), if it is finite: a level can be picked by NaN too."""
+    return check_finite(scores(design, coefficients), "A prediction of a gap")
 
 
 def _prior(n_coefficients: int, ridge: float) -> np.ndarray:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
-
 
 @dataclass(frozen=True, eq=False)
-class Schema(Restored):
+class Schema:
     """What a fit learned about the columns of a table.
 
     Attributes
@@ -27,14 +25,6 @@ class Schema(Restored):
     levels: tuple[tuple | None, ...]
     ordered: tuple[bool, ...]
     names: tuple[str, ...] | None = None
-
-    _held: ClassVar[dict] = {"levels": [tuple | None], "ordered": [bool], "names": tuple | None}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if {len(part) for part in (self.levels, self.ordered, self.names) if part is not None} != {len(self.levels)}:
-            raise ValueError("The schema does not say the same number of columns everywhere.")
-        hash((self.levels, self.names))  # levels and names are looked up
 
     @classmethod
     def of_numbers(cls, n_columns: int, names: tuple[str, ...] | None = None) -> Schema:
@@ -67,7 +57,7 @@ class Schema(Restored):
         return repr(self.names[column]) if self.names else str(column)
 
     def places(self, columns, parameter: str) -> list[int]:
-        """The places of columns given by names, numbers or a mask; None is none. ``parameter`` is for the errors."""
+        """The places of columns given by names, numbers or a mask; none for None. Errors name the ``parameter``."""
         columns = [] if columns is None else columns
         given = np.asarray(columns)
         if given.ndim != 1 or (given.size and given.dtype.kind not in "biuOUT"):
@@ -95,7 +85,7 @@ class Schema(Restored):
 
 
 class Tilt(NamedTuple):
-    """An assumption about the gaps of a column: that values which are missing are higher or lower than the laws say.
+    """An assumption about the gaps of a column: the missing values are higher or lower than the laws say.
 
     Attributes
     ----------
@@ -114,7 +104,7 @@ def _places(codes: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Restored):
+class Table:
     """A checked table.
 
     Attributes
@@ -124,22 +114,12 @@ class Table(Restored):
     schema : Schema
         What the columns hold.
     tilt : Tilt or None
-        What is assumed about the gaps of one column; None is nothing.
+        What is assumed about the gaps of one column; None assumes nothing.
     """
 
     values: np.ndarray
     schema: Schema
     tilt: Tilt | None = None
-
-    _held: ClassVar[dict] = {"values": "nan n d", "schema": Schema, "tilt": Tilt | None}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.shape[1] != len(self.schema.levels):
-            raise ValueError("The columns do not go with the schema.")
-        for values, levels in zip(self.values.T, self.schema.levels, strict=True):
-            if levels is not None and not np.isin(values[~np.isnan(values)], np.arange(len(levels))).all():
-                raise ValueError("A category has codes without a level.")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -161,16 +141,6 @@ class Table(Restored):
     def missing(self) -> np.ndarray:
         """True in the gaps."""
         return np.isnan(self.values)
-
-    @property
-    def codes(self) -> np.ndarray:
-        """The categorical columns as integers, -1 in the gaps."""
-        return _places(self.values[:, self.schema.categorical])
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """The numeric columns, NaN in the gaps."""
-        return self.values[:, ~self.schema.categorical]
 
     def as_numbers(self) -> np.ndarray:
         """The cells as numbers: a level that is a number or a boolean as it is, other levels as their places."""

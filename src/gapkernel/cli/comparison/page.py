@@ -14,7 +14,7 @@ from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.estimators.gap.member_list import Members
-from gapkernel.missingness import GapSummary, summary
+from gapkernel.missingness.summary import GapSummary, summary
 from gapkernel.plots import PatternDisplay
 from gapkernel.plots.drawing import as_svg, page_axes
 from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure

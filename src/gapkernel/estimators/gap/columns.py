@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.tables import Schema, Table, Tilt
@@ -45,7 +44,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation(Restored):
+class Preparation:
     """From a table as it was read to the table that is learned from: standardised numbers, and categories.
 
     Attributes
@@ -67,25 +66,6 @@ class Preparation(Restored):
     location: np.ndarray
     scale: np.ndarray
     schema: Schema
-
-    _held: ClassVar[dict] = {
-        "columns": [Column],
-        "used": "int d",
-        "values": [dict | None],
-        "location": "float d",
-        "scale": "float d",
-        "schema": Schema,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        whole = len(self.values) == len(self.schema.levels) == len(self.used)
-        if not whole or not np.isin(self.used, np.arange(len(self.columns))).all():
-            raise ValueError("The columns do not go with one another.")
-        for places, levels in zip(self.values, self.schema.levels, strict=True):
-            known = set() if places is None else set(places.values())
-            if (places is None) != (levels is None) or known - set(range(len(levels or ()))):
-                raise ValueError("A column has values without a level.")
 
     def __call__(self, table: Table) -> Table:
         """Prepare rows; a value that is no level is a gap."""

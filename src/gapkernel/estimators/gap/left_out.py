@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import weighted_mean
 from gapkernel.estimators.gap.problem import FittedMember
@@ -16,7 +14,7 @@ from gapkernel.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutMembers(Restored):
+class LeftOutMembers:
     """The members that are used, each fitted anew to the rows that every split learns from.
 
     Attributes
@@ -32,13 +30,6 @@ class LeftOutMembers(Restored):
     y: np.ndarray
     split: np.ndarray
     members: list[list[FittedMember]]
-
-    _held: ClassVar[dict] = {"y": "any n", "split": "int n", "members": [[FittedMember]]}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if not np.isin(self.split, np.arange(len(self.members))).all():
-            raise ValueError("Rows were left out by splits that do not exist.")
 
     def answers(self, places: np.ndarray, table: Table, weights: np.ndarray) -> np.ndarray:
         """The combined answers to prepared rows by the members that have not learned from the row at each place."""

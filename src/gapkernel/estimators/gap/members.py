@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.runtime.config import thread_count
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.problem import Member, Problem, Score, Tried, fitted, raw_answers
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.search import Search
 from gapkernel.estimators.svm import SVC
 from gapkernel.kernels import HeterogeneousKernel, Missingness
@@ -92,7 +92,8 @@ def _search(problem: Problem, view: str) -> Search:
     """The search on a view, which all kernels share, and with it the densities of the folds."""
     if ("search", view) not in problem.found:
         estimator = SVC(tol=1e-3) if problem.n_classes else KernelRidge()
-        search = Search(estimator, problem.seen(view), problem.y, problem.splits, sample_weight=problem.weight)
+        options = {"sample_weight": problem.weight, "n_jobs": thread_count()}
+        search = Search(estimator, problem.seen(view), problem.y, problem.splits, **options)
         problem.found["search", view] = search
     return problem.found["search", view]
 
@@ -179,7 +180,7 @@ class EstimatorMember(Member):
         return Tried(self.name, {}, raw, "plain", method, partial(problem.fitted, estimator))
 
 
-class OnCodes(Restored, BaseEstimator):
+class OnCodes(BaseEstimator):
     """An estimator on standardised numbers and one-hot codes; a column without a value at fit is a column of zeros.
 
     Parameters
@@ -188,8 +189,6 @@ class OnCodes(Restored, BaseEstimator):
     labels : ndarray, default=None
         The classes, which the estimator is given in place of their places; None for numbers.
     """
-
-    _held: ClassVar[dict] = {"empty_": "bool c", "model_": BaseEstimator}
 
     def __init__(self, estimator, labels=None):
         self.estimator = estimator

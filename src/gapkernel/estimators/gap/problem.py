@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.gap.combination import ToProbabilities
@@ -166,7 +165,7 @@ class Answering(BaseEstimator):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMember(Restored):
+class FittedMember:
     """A model that has learned from all rows, or from those of a split.
 
     Attributes
@@ -189,22 +188,6 @@ class FittedMember(Restored):
     to_probabilities: ToProbabilities | None
     schema: Schema
     n_classes: int
-
-    _held: ClassVar[dict] = {
-        "view": View,
-        "estimator": BaseEstimator,
-        "method": str,
-        "to_probabilities": ToProbabilities | None,
-        "schema": Schema,
-        "n_classes": int,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.n_classes != (0 if self.to_probabilities is None else len(self.to_probabilities.intercept)):
-            raise ValueError("The probabilities of a member do not go with the classes.")
-        if self.method not in ("predict", "decision_function", "predict_proba"):
-            raise ValueError(f"A member answers by {self.method!r}.")
 
     @property
     def has_laws(self) -> bool:

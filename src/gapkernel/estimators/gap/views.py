@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.tables import Schema, Table
 
 CROWD = 10
 """Rows of a gap pattern from which it may be a source of its own."""
 
 
-class View(Restored, ABC):
+class View(ABC):
     """A change to prepared tables, learned from the training table."""
 
     @abstractmethod
@@ -43,8 +41,6 @@ class GapsAsLevels(View):
     columns: np.ndarray
     schema: Schema
 
-    _held: ClassVar[dict] = {"columns": "int g", "schema": Schema}
-
     def __call__(self, table: Table) -> Table:
         values = table.values.copy()
         for k in self.columns:
@@ -69,8 +65,6 @@ class WithoutOffsets(View):
     patterns: np.ndarray
     offsets: np.ndarray
     columns: np.ndarray
-
-    _held: ClassVar[dict] = {"patterns": "int p *", "offsets": "float p c", "columns": "int c"}
 
     def __call__(self, table: Table) -> Table:
         values = table.values.copy()

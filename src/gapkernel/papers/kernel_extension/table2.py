@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from gapkernel import ampute
-from gapkernel.datasets import load, make_ehk_synthetic, make_source_tracking
+from gapkernel.datasets import load, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
+from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic
 from gapkernel.papers.kernel_extension.true_laws import true_laws
 from gapkernel.studies import FilledMethod, Grid, KernelMethod, Metric, Protocol, Task, fold_of, folds, try_out
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.datasets import ehk_laws
+from gapkernel.papers.kernel_extension.synthetic import ehk_laws
 from gapkernel.rows import Atoms, Law, Normal, UniformWindows
 
 TAIL = 1e-15
