@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 import gapkernel as gk
 from gapkernel.compute.runtime.restored import Restored
-from gapkernel.estimators.gap.columns import Column
-from gapkernel.estimators.gap.member_list import MemberRow
+from gapkernel.estimators.gap.fitted import MemberRow
+from gapkernel.estimators.gap.preparation import ColumnUse
 from gapkernel.persistence.models import VERBS
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -35,7 +35,7 @@ TOLD = {
 }  # fmt: skip
 """What is shown to users only; another test puts nonsense in its place, and nothing else changes."""
 
-ONLY_SHOWN = (Column, MemberRow)
+ONLY_SHOWN = (ColumnUse, MemberRow)
 
 NEVER_SAVED = {"SupportVectors", "ConeSolution", "ScaledSolution", "Known", "MappedRows"}
 """Kinds that live during a fit, or during an answer."""

@@ -73,7 +73,7 @@ class Fold:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Configured:
     """An unfitted estimator with some settings, and what of them its density, its kernel and its solver depend on."""
 
     estimator: KernelMachine
@@ -83,7 +83,7 @@ class Candidate:
     solver: tuple
 
     @classmethod
-    def of(cls, estimator: KernelMachine, settings: Settings) -> Candidate:
+    def of(cls, estimator: KernelMachine, settings: Settings) -> Configured:
         """Sort the settings by the first step of a fit that they change."""
         steps: dict[str, list] = {"density": [], "kernel": [], "width": [], "solver": []}
         for name, value in settings.items():
@@ -212,7 +212,7 @@ class Search:
             training, number, table[test], _safe_indexing(X, test), _safe_indexing(y, test), part_of(weight, test)
         )
 
-    def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Candidate:
+    def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Configured:
         """The estimator with these settings, checked; steps of a fit whose settings are in ``checked`` are right."""
         if "categorical_features" in settings:
             raise ValueError("categorical_features cannot be searched: the table is read once, for all settings.")
@@ -220,7 +220,7 @@ class Search:
         estimator = clone(self.estimator) if inside else copy(self.estimator)
         estimator.set_params(**settings)
         copy_columns(self.estimator, estimator)
-        candidate = Candidate.of(estimator, settings)
+        candidate = Configured.of(estimator, settings)
         steps = {candidate.density, candidate.kernel, candidate.width, candidate.solver}
         if checked is None or not steps <= checked:  # a grid repeats them
             estimator._validate_params()
@@ -229,7 +229,7 @@ class Search:
             checked |= steps
         return candidate
 
-    def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
+    def _prepare(self, candidates: list[Configured], folds: list[Fold]) -> None:
         """Fit the densities of the candidates that are not there yet, side by side."""
         estimators = {candidate.density: candidate.estimator for candidate in candidates}
         places: dict[tuple[int, tuple], list[tuple]] = {}  # of what is to be fitted, and the keys that it serves
@@ -259,7 +259,7 @@ class Search:
     def _learned_from(self, split: int | None) -> Fold:
         return self.all_rows if split is None else self.folds[split]
 
-    def _judged(self, fold: Fold, candidates: list[Candidate], judge: Judge) -> list:
+    def _judged(self, fold: Fold, candidates: list[Configured], judge: Judge) -> list:
         """The results of all candidates on one split."""
         results: list = [None] * len(candidates)
         solvers: dict[tuple, Solver] = {}
@@ -342,7 +342,7 @@ def _equal(grams) -> list[list[int]]:
     return runs
 
 
-def _judge(candidate: Candidate, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
+def _judge(candidate: Configured, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
     """Judge a candidate that was solved; the kernel values of the test rows are known already."""
     training, shared = fold.training, fold.shared[candidate.density]
     model = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
