@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -23,7 +23,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
-from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
+from gapkernel.estimators.gap.combination import log_loss, weighted_mean
 from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
 from gapkernel.estimators.gap.preparation import (
@@ -33,7 +33,7 @@ from gapkernel.estimators.gap.preparation import (
     preparation,
     views_of,
 )
-from gapkernel.estimators.gap.shared_data import LEAST_GAIN, SharedData, Targets, drawn_rows, prepared_part
+from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition
@@ -45,16 +45,6 @@ from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 MOST_ROWS = 20_000
 """Rows by which members are chosen, weighted and calibrated; those that are used then learn from all rows."""
-
-
-class Outcome(NamedTuple):
-    """A member that was tried, its out-of-fold answers and what they are worth."""
-
-    tried: Tried
-    answers: np.ndarray
-    to_probabilities: ToProbabilities | None
-    score: float
-    seconds: float
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -152,11 +142,11 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
                 data = replace(data, everything=(MappedTable(parts, prepared), None, None))
             elif len(data.y) < len(y):
                 data = replace(data, everything=(preparation(table), y, weight))
-            outcomes = self._tried(members, data, began)
-            answers = [outcome.answers for outcome in outcomes]
-            weights = self._weights(answers, [outcome.tried.member.family for outcome in outcomes], data)
-            used = [outcomes[k] for k in np.flatnonzero(weights)]
-            fitted = [_fitted(outcome, data) for outcome in used]
+            tried = self._tried(members, data, began)
+            answers = [one.judged.answers for one in tried]
+            weights = self._weights(answers, [one.member.family for one in tried], data)
+            used = [tried[k] for k in np.flatnonzero(weights)]
+            fitted = [_fitted(one, data) for one in used]
             left_out = _left_out(used, data) if self.conformal == "mask" else None
         combined = weighted_mean(answers, weights)
         score = self._score(combined, data)
@@ -169,7 +159,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         self.fitted_, self.weights_, self.cv_score_ = fitted, weights[weights > 0], score
         self._left_out = left_out
         self.calibration_, self.training_summary_ = calibration, preparation.summary(table)
-        self.members_ = _listed(outcomes, weights)
+        self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
         return self._keep(targets)
 
@@ -237,24 +227,23 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         check_partition(splits, len(y), type(self).__name__)
         return splits
 
-    def _tried(self, members: list[Member], data: SharedData, began: float) -> list[Outcome]:
+    def _tried(self, members: list[Member], data: SharedData, began: float) -> list[Tried]:
         """The members that suit the data, as many as there is time for."""
-        outcomes: list[Outcome] = []
+        tried: list[Tried] = []
         suited = [member for member in members if member.suits(data)]
         if not suited:
             raise ValueError("None of the members suits the table: use members='auto'.")
         for member in tracked(suited, len(suited), "Trying members"):
             start = time.monotonic()
-            if outcomes and self.time_limit is not None and start - began > self.time_limit:
+            if tried and self.time_limit is not None and start - began > self.time_limit:
                 break
-            tried = member.tried(data, self._score_of_raw)
-            answers, to_probabilities = self._answers(tried.raw, tried.method, data)
-            seconds = time.monotonic() - start
-            outcomes.append(Outcome(tried, answers, to_probabilities, self._score(answers, data), seconds))
-        return outcomes
+            best = member.tried(data, self._judged)
+            tried.append(replace(best, seconds=time.monotonic() - start))
+        return tried
 
-    def _score_of_raw(self, raw: np.ndarray, method: str, data: SharedData) -> float:
-        return self._score(self._answers(raw, method, data)[0], data)
+    def _judged(self, raw: np.ndarray, method: str, data: SharedData) -> Judged:
+        answers, to_probabilities = self._answers(raw, method, data)
+        return Judged(self._score(answers, data), answers, to_probabilities)
 
     def _average(self, X) -> np.ndarray:
         """The weighted mean of the members' answers."""
@@ -332,26 +321,25 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         """How far off answers to rows that were left out are, for intervals and sets."""
 
 
-def _fitted(outcome: Outcome, data: SharedData, split: int | None = None) -> FittedMember:
+def _fitted(tried: Tried, data: SharedData, split: int | None = None) -> FittedMember:
     """A member fitted to all rows, or to those that a split learns from."""
-    tried, to_probabilities = outcome.tried, outcome.to_probabilities
     estimator = data.fit(tried.estimator, tried.setting, tried.view, split)
-    schema = data.seen[tried.view].learned_from(split)[0].schema
-    return FittedMember(data.views[tried.view], estimator, tried.method, to_probabilities, schema, data.n_classes)
+    view, schema = data.views[tried.view], data.seen[tried.view].learned_from(split)[0].schema
+    return FittedMember(view, estimator, tried.method, tried.judged.to_probabilities, schema, data.n_classes)
 
 
-def _left_out(used: list[Outcome], data: SharedData) -> LeftOutMembers:
+def _left_out(used: list[Tried], data: SharedData) -> LeftOutMembers:
     """The members that are used, fitted to the rows that each split learns from."""
     split = np.empty(len(data.y), np.int64)
     for k, (_, test) in enumerate(data.splits):
         split[test] = k
-    members = [[_fitted(outcome, data, k) for outcome in used] for k in range(len(data.splits))]
+    members = [[_fitted(one, data, k) for one in used] for k in range(len(data.splits))]
     return LeftOutMembers(data.y, split, members)
 
 
-def _listed(outcomes: list[Outcome], weights: np.ndarray) -> Members:
+def _listed(tried: list[Tried], weights: np.ndarray) -> Members:
     rows = [
-        MemberRow(one.tried.member.name, one.tried.shown, one.score, float(share), one.seconds)
-        for one, share in zip(outcomes, weights, strict=True)
+        MemberRow(one.member.name, one.shown, one.judged.score, float(share), one.seconds)
+        for one, share in zip(tried, weights, strict=True)
     ]
     return Members(sorted(rows, key=lambda row: -row.score))

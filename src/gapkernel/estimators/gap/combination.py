@@ -142,8 +142,8 @@ def combined_weights(
 
     Members that are clearly worse than the one with the smallest mean loss are left out, by the standard error of the
     difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved three
-    quarters of the way to those that treat ``families`` alike: the best weights out of fold follow noise, and as members
-    of one family err alike, their number should not count.
+    quarters of the way to those that treat ``families`` alike: the best weights out of fold follow noise. Members of
+    one family err alike, so their number does not count.
     """
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.candidate import Candidate, Grid, fitted
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
-from gapkernel.estimators.gap.shared_data import GAP_WIDTHS, Score, SharedData
+from gapkernel.estimators.gap.shared_data import GAP_WIDTHS, Judge, Judged, SharedData
 from gapkernel.estimators.ridge import KernelRidge
 from gapkernel.estimators.search import Settings
 from gapkernel.estimators.svm import SVC
@@ -47,22 +47,25 @@ class Tried:
     estimator : estimator
         Unfitted.
     setting : dict
-    raw : ndarray
-        Out-of-fold answers: decision values, probabilities or values.
     view : str
     method : str
-        What gave them.
+        What answers: "predict", "decision_function" or "predict_proba".
+    judged : Judged
+        The out-of-fold answers, and what they are worth.
     shown : dict
         The setting as a user sees it.
+    seconds : float
+        What trying it took.
     """
 
     member: Member
     estimator: Any
     setting: Settings
-    raw: np.ndarray
     view: str
     method: str
+    judged: Judged
     shown: Settings
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,28 +90,29 @@ class Member(Candidate):
         """Whether there is any point in trying it."""
         return self.view in data.views and (not self.needs_gaps or data.has_gaps)
 
-    def tried(self, data: SharedData, score: Score) -> Tried:
-        """The member with the setting that has the highest ``score(raw, method, data)`` out of fold."""
-        estimator = self.unfitted(data.task)
-        return self._best(data, estimator, self.settings(data.grid, data.task), score)
+    def tried(self, data: SharedData, judge: Judge) -> Tried:
+        """The member with the setting that has the highest score by ``judge(raw, method, data)`` out of fold."""
+        return self._best(data, self.unfitted(data.task), self.settings(data.grid, data.task), judge)
 
-    def _best(self, data: SharedData, estimator, settings: list[Settings], score: Score) -> Tried:
-        method = _method(estimator, data)
-        setting, raw = data.best(estimator, settings, method, self.view, score)
-        return Tried(self, estimator, setting, raw, self.view, method, setting)
+    def _best(self, data: SharedData, estimator, settings: list[Settings], judge: Judge, view: str = "") -> Tried:
+        method, view = _method(estimator, data), view or self.view
+        answers = data.out_of_fold(estimator, settings, method, view)
+        judged = [judge(raw, method, data) for raw in answers]
+        place = int(np.argmax([one.score for one in judged]))
+        return Tried(self, estimator, settings[place], view, method, judged[place], shown=settings[place])
 
 
 class GapKernelMember(Member):
     """A kernel machine with a kernel on the gaps, tried in several widths, as a factor and as a summand."""
 
-    def tried(self, data: SharedData, score: Score) -> Tried:
-        plain = super().tried(data, score)  # the widths of the gaps' kernel are tried at the best width of the other
+    def tried(self, data: SharedData, judge: Judge) -> Tried:
+        plain = super().tried(data, judge)  # the widths of the gaps' kernel are tried at the best width of the other
         penalty = "C" if data.n_classes else "alpha"
         values = {setting[penalty]: None for setting in self.settings(data.grid, data.task)}
         around = [value for value in values if 0.05 < value / plain.setting[penalty] < 20.0]
         gaps = [Missingness(gamma, rule) for gamma in GAP_WIDTHS for rule in ("product", "sum")]
         settings = [{**plain.setting, penalty: value, "indicator": gap} for gap in gaps for value in around]
-        return self._best(data, plain.estimator, settings, score)
+        return self._best(data, plain.estimator, settings, judge)
 
 
 class FourierMember(Member):
@@ -116,12 +120,12 @@ class FourierMember(Member):
 
     takes_many_rows = takes_parts = True
 
-    def tried(self, data: SharedData, score: Score) -> Tried:
+    def tried(self, data: SharedData, judge: Judge) -> Tried:
         estimator = self.unfitted(data.task).set_params(random_state=data.seed)
         fewer = clone(estimator).set_params(n_components=N_FEATURES // 4)
         settings = self.settings(data.grid, data.task)
-        setting = self._best(data.sample(SEARCH_ROWS), fewer, settings, score).setting
-        return self._best(data, estimator, [setting], score)
+        setting = self._best(data.sample(SEARCH_ROWS), fewer, settings, judge).setting
+        return self._best(data, estimator, [setting], judge)
 
 
 class EstimatorMember(Member):
@@ -129,11 +133,11 @@ class EstimatorMember(Member):
 
     takes_many_rows = True
 
-    def tried(self, data: SharedData, score: Score) -> Tried:
+    def tried(self, data: SharedData, judge: Judge) -> Tried:
         estimator = self.unfitted(data.task)
         seeds = [name for name, value in estimator.get_params().items() if _is_seed(name) and value is None]
         seeded = estimator.set_params(**dict.fromkeys(seeds, data.seed))
-        return self._best(data, OnCodes(seeded, data.targets.labels), [{}], score)
+        return self._best(data, OnCodes(seeded, data.targets.labels), [{}], judge)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,15 +157,13 @@ class ProcessMember(Member):
         few = data.n_classes <= MANY_CLASSES and data.table.shape[1] > 1
         return super().suits(data) and (few or not self.shrunk)
 
-    def tried(self, data: SharedData, score: Score) -> Tried:
+    def tried(self, data: SharedData, judge: Judge) -> Tried:
         _, view, estimator = data.process_without_offsets if self.view == "offsets" else data.process
         if self.shrunk:
             estimator = clone(estimator).set_params(length_scale="shrunk", gamma=estimator.length_scale**-2 / 2.0)
-        estimator, method = data.settled(view, estimator), _method(estimator, data)
-        (raw,) = data.out_of_fold(estimator, [{}], method, view)
         scales = "shrunk" if self.shrunk else "common"
         shown = {"view": view, "indicator": estimator.indicator, "length_scale": scales}
-        return Tried(self, estimator, {}, raw, view, method, shown)
+        return replace(self._best(data, data.settled(view, estimator), [{}], judge, view), shown=shown)
 
 
 class OnCodes(Restored, BaseEstimator):

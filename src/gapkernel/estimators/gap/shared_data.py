@@ -13,6 +13,7 @@ from sklearn.metrics import check_scoring
 
 from gapkernel.estimators.candidate import Grid, SplitTable, fitted, with_setting
 from gapkernel.estimators.class_weights import class_weighted, part_of
+from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.fitted import raw_answers
 from gapkernel.estimators.gap.preparation import Preparation, View
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
@@ -39,8 +40,17 @@ SEARCH_COST = 5e8
 LEAST_GAIN = 1.0
 """Log evidence that a change to the plain process has to gain."""
 
-Score = Callable[[np.ndarray, str, "SharedData"], float]
-"""From raw answers to all rows, and the method that gave them, to a score; the higher the better."""
+
+class Judged(NamedTuple):
+    """Answers to all rows, what they are worth (the higher the better), and how raw answers become probabilities."""
+
+    score: float
+    answers: np.ndarray
+    to_probabilities: ToProbabilities | None
+
+
+Judge = Callable[[np.ndarray, str, "SharedData"], Judged]
+"""Takes raw answers to all rows, and the method that gave them."""
 
 
 class ChosenProcess(NamedTuple):
@@ -216,19 +226,11 @@ class SharedData:
         start = _hyperparameters(model, length_scale=scale)
         return clone(estimator).set_params(**start, gamma="scale", optimizer=None)
 
-    def out_of_fold(self, estimator, settings: list[Settings], method: str, view: str = "plain") -> list[np.ndarray]:
+    def out_of_fold(self, estimator, settings: list[Settings], method: str, view: str) -> list[np.ndarray]:
         """For each setting the answers to all rows, each by an estimator that has learned from the other folds."""
         return self.seen[view].out_of_fold(
             estimator, settings, partial(raw_answers, method=method, n_classes=self.n_classes)
         )
-
-    def best(
-        self, estimator, settings: list[Settings], method: str, view: str, score: Score
-    ) -> tuple[Settings, np.ndarray]:
-        """The setting with the highest score, and its out-of-fold answers."""
-        answers = self.out_of_fold(estimator, settings, method, view)
-        place = int(np.argmax([score(raw, method, self) for raw in answers]))
-        return settings[place], answers[place]
 
     def fit(self, estimator, setting: Settings, view: str, split: int | None = None):
         """The estimator with a setting, fitted to all rows, or to those that a split learns from."""
