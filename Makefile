@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test slow coverage oldest lint docs package bench clean
+.PHONY: run test slow coverage oldest lint docs package bench mutants clean
 
 run: .venv/cli
 	$(BIN)/gapkernel compare --out comparison.html
@@ -39,10 +39,14 @@ docs: .venv/docs
 	$(BIN)/python -m sphinx -c docs -W --keep-going -q -b html . site
 	$(BIN)/python docs/check_links.py site
 
-# the archives for the index, and the wheel tried in an empty environment
+# the archives for the index, the same to the bit when built twice, and the wheel tried in an empty environment
+package: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
 package: .venv/package
-	rm -rf dist .venv-wheel
+	rm -rf dist dist-again .venv-wheel
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir dist-again
+	diff -r dist dist-again
+	rm -rf dist-again
 	$(BIN)/python -m twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
@@ -50,6 +54,10 @@ package: .venv/package
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
+
+# small mistakes in the source, one at a time: does a test notice? What is in tests/mutants.csv is not tried again
+mutants: .venv/test
+	$(BIN)/python tests/mutants.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

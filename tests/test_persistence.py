@@ -51,7 +51,6 @@ MODELS = [
     (gk.KernelRidgeCV(alphas=[0.1, 1], gammas=[0.1, 0.3], cv=2), FRAME, NUMBERS),
     (IMPUTER, X, None),
     (gk.MultipleImputationClassifier(SVC(), IMPUTER), X, CLASSES),
-    (gk.MultipleImputationClassifier(SVC(), IMPUTER, pooling="kernel"), X, CLASSES),
     (gk.MultipleImputationRegressor(SVR(), IMPUTER, pooling="average"), X, NUMBERS),
     (CalibratedClassifierCV(gk.SVC(), ensemble=False, cv=2), FRAME, CLASSES),
     (TransformedTargetRegressor(gk.SVR(kernel="ehk"), transformer=StandardScaler()), FRAME, NUMBERS),

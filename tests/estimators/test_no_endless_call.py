@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import warnings
 
 import numpy as np
 import pytest
@@ -37,16 +36,9 @@ def test_an_infinite_penalty_is_refused(estimator):
 
 
 @pytest.mark.parametrize("estimator", [gk.SVC(), gk.SVR(), gk.KernelRidge(), gk.OneClassSVM()], ids=str)
-def test_huge_weights_are_solved_or_refused(estimator):
-    weight = np.full(12, 1e299)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        try:
-            estimator.fit(X / 1e5, Y, sample_weight=weight)
-        except ValueError as error:
-            assert "weight" in str(error)  # noqa: PT017
-        else:
-            assert np.isfinite(estimator.predict(X)).all()
+def test_huge_weights_are_refused(estimator):
+    with pytest.raises(ValueError, match=r"sample_weight sums to .*, too extreme to square: divide the weights"):
+        estimator.fit(X / 1e5, Y, sample_weight=np.full(12, 1e299))
 
 
 def test_an_interrupt_reaches_a_solver_that_does_not_look_for_it():

@@ -266,7 +266,7 @@ def test_a_refit_that_fails_leaves_nothing_behind(monkeypatch):
     monkeypatch.setattr(gk.SVC, "_learn", failing)
     X, y, _ = curved_problem()
     machine = gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2)
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no room"):
         machine.fit(X, y)
     assert not [name for name in vars(machine) if name.endswith("_")]
 

@@ -93,6 +93,9 @@ NAMES = names()
 VERBS = ("predict", "predict_proba", "decision_function", "transform", "condition", "predict_interval", "predict_set")
 
 
+FINE = ("answered", "refused")
+
+
 def one_of(values, random):
     return values[random.integers(len(values))]
 
@@ -158,8 +161,8 @@ def is_clear(error):
     return isinstance(error, ValueError | TypeError) and not raw and bool(str(error).strip())
 
 
-def trouble(number):
-    """What is wrong with how a call ended, or None."""
+def outcome(number):
+    """How a call ended: it was answered, or clearly refused, or else what is wrong with that."""
     before = gk.get_config()
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
@@ -170,10 +173,11 @@ def trouble(number):
     except Exception as error:
         if not is_clear(error):
             return f"{number} {list(NAMES)[number % len(NAMES)]}: {type(error).__name__}: {error}"[:300]
+        return "refused"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         gk.set_config(memory_budget=before.memory_budget, n_threads=before.n_threads, progress=before.progress)
-    return None
+    return "answered"
 
 
 def _too_long(*_):
@@ -186,6 +190,6 @@ if __name__ == "__main__":
         call(numbers[0])
     else:
         for number in range(*numbers):
-            told = trouble(number)
-            if told:
+            told = outcome(number)
+            if told not in FINE:
                 print(told, flush=True)

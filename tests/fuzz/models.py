@@ -8,7 +8,6 @@ import pandas as pd
 from sklearn.base import is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import SVC
 
 import gapkernel as gk
 from gapkernel.density import (
@@ -89,7 +88,6 @@ MODELS = [
     (gk.GaussianProcessClassifier(optimizer=None, prior="share", n_landmarks=4, conformal="mask"), X),
     (gk.GapClassifier(members=["genrbf, offsets"], conformal="mask", cv=2, random_state=0), SOURCES),
     (gk.GapRegressor(members=["rbf, levels"], conformal="mask", cv=2, random_state=0), FRAME),
-    (gk.MultipleImputationClassifier(SVC(), CHAINS, pooling="kernel"), X),
     (gk.MultipleImputationRegressor(KernelRidge(), CHAINS, pooling="average", indicator=True), X),
     (gk.ChainedEquations(n_imputations=2, n_sweeps=2, numeric="pmm", random_state=0), FRAME.assign(one=1.0)),
     (CategoricalNaiveBayes(), CODES),

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 import gapkernel as gk
 from gapkernel.compute.runtime.restored import Restored
+from gapkernel.estimators.calibration import NotCalibratedError
 from gapkernel.estimators.gap.fitted import MemberRow
 from gapkernel.estimators.gap.preparation import ColumnUse
 from gapkernel.persistence.models import VERBS
@@ -108,10 +109,12 @@ def test_what_is_only_shown_changes_no_answer(place):
     for part in parts_of(spoilt):
         for name in undeclared(part) & TOLD if not isinstance(part, tuple) else ():
             part.__dict__[name] = "nonsense"
-    for verb in (verb for verb in VERBS if hasattr(model, verb)):
+    verbs = [verb for verb in VERBS if hasattr(model, verb)]
+    assert verbs
+    for verb in verbs:
         try:
             expected = getattr(model, verb)(table)
-        except ValueError:
+        except NotCalibratedError:
             continue  # fitted without intervals
         if verb == "condition":
             expected, spoilt_answer = (found.draws(2, random_state=0) for found in (expected, spoilt.condition(table)))

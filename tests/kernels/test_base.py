@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from strategies import block_density, random_laws, within_five_errors
 
-from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, OnColumns, Product, Scaled
+from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, OnColumns, Product
 from gapkernel.rows import GaussianRows
 
 
@@ -60,18 +60,6 @@ def test_a_product_over_correlated_gaps_is_refused():
 def test_a_product_on_complete_rows_may_share_columns():
     rows = GaussianRows.certain(np.random.default_rng(0).standard_normal((5, 3)))
     assert_allclose((ExpectedRBF(0.4) * ExpectedRBF(0.6)).gram(rows), ExpectedRBF(1.0).gram(rows), rtol=1e-12)
-
-
-@pytest.mark.parametrize("factor", [0.5, 3.0])
-@pytest.mark.parametrize("verb", ["variance", "gram_variance"])
-def test_variances_of_scaled_kernels_and_of_columns(factor, verb):
-    rows = random_laws(1, 6, 4, 0.5)[2]
-    arguments = (rows, rows) if verb == "variance" else (rows,)
-    base = getattr(ExpectedRBF(0.4), verb)(*arguments)
-    assert_allclose(getattr(Scaled(ExpectedRBF(0.4), factor), verb)(*arguments), factor**2 * base, rtol=1e-13)
-    part = [a.columns([3, 1]) for a in arguments]
-    marginal = getattr(ExpectedRBF(0.4), verb)(*part)
-    assert_allclose(getattr(ExpectedRBF(0.4).on([3, 1]), verb)(*arguments), marginal, rtol=1e-13)
 
 
 @pytest.mark.parametrize("columns", [[0, 0], [5], [-1], [], "a", [0.5]])

@@ -234,8 +234,10 @@ def test_a_column_without_values_says_nothing(name):
     later = X.copy()
     later[:, 2] = np.arange(len(X))
     density = fitted(name, X)
+    if name == "neighbours":  # the draws of a row depend on the row as it is, so only the mean of many is the same
+        plain, met = (density.set_params(n_draws=4096).condition(rows).means for rows in (X, later))
+        assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1), atol=0.01)
+        return
     plain, met = (density.vectors(np.nan_to_num(density.sample(rows, random_state=0)[0])) for rows in (X, later))
-    if name not in DRAWN:  # whose draws depend on the row as it is
-        assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1))
-    if name != "neighbours":
-        assert_allclose(density.score_samples(later), density.score_samples(X), rtol=1e-10)
+    assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1))
+    assert_allclose(density.score_samples(later), density.score_samples(X), rtol=1e-10)

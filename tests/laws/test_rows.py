@@ -136,6 +136,23 @@ def test_maps_and_factors_and_columns_move_the_moments(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_tilted_law_moves_one_gap_and_the_others_by_regression_on_it(kind):
+    rows, shift = laws(kind)[1], np.linspace(-1.0, 2.0, 9)
+    if kind in ("mixture", "numbers", "mixed", "categories", "atoms"):
+        with pytest.raises(UnsupportedLaws, match="cannot be tilted"):
+            rows.tilted(1, shift)
+        return
+    moved = rows.tilted(1, shift)
+    for i in range(len(rows)):
+        covariance = rows.covariance_of(i)
+        gap = covariance[1, 1] > 0
+        expected = shift[i] * covariance[1] / covariance[1, 1] if gap else np.zeros(4)
+        assert_allclose(moved.means[i] - rows.means[i], expected, atol=1e-12)
+        assert_allclose(moved.covariance_of(i), covariance)
+    assert rows.uncertain[:, 1].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_taken_by_number_slice_or_mask_and_cannot_be_changed(kind):
     rows = laws(kind)[1]
     whole = rows.draws(3, 0)

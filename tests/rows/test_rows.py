@@ -240,3 +240,11 @@ def test_subspaces_need_complete_points_one_for_each_basis():
         density.condition_subspaces([[np.nan, 0.0]], [np.eye(2)])
     with pytest.raises(ValueError, match="one for each"):
         density.condition_subspaces([[0.0, 0.0]], [np.eye(2), np.eye(2)])
+
+
+@given(batch=law_batches(), seed=st.integers(0, 100))
+def test_quadratic_forms_are_variances_along_directions(batch, seed):
+    _, _, rows = batch
+    directions = np.random.default_rng(seed).standard_normal((9, rows.n_features))
+    plain = [np.einsum("kd,de,ke->k", directions, rows.covariance_of(i), directions) for i in range(len(rows))]
+    assert_allclose(rows.quadratic(directions), plain, rtol=1e-10, atol=1e-12 * rows.total_variance.max(initial=1.0))

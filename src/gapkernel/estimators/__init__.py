@@ -6,9 +6,9 @@ from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, Fou
 from gapkernel.estimators.gap import GapClassifier, GapRegressor
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.multiple_imputation import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.nystroem import Nystroem
 from gapkernel.estimators.one_against_rest import OneAgainstRest
-from gapkernel.estimators.pooled import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.ridge import KernelRidge, KernelRidgeCV
 from gapkernel.estimators.search import Search

@@ -14,7 +14,7 @@ def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) 
     return by_class if weight is None else by_class * weight
 
 
-def part_of(weight, rows):
+def part_of(weight: np.ndarray | None, rows) -> np.ndarray | None:
     """The weights of some rows; None, for equal weights, stays None."""
     return None if weight is None else weight[rows]
 

@@ -33,11 +33,11 @@ def test_a_split_needs_four_rows():
 
 def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
     def fail(self, *rows_and_places):
-        raise MemoryError
+        raise MemoryError("no room")
 
     monkeypatch.setattr(FittedProcess, "left_out", fail)
     model = gk.GaussianProcessRegressor(conformal=True, optimizer=None)
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no room"):
         model.fit(*problem(10))
     assert not hasattr(model, "density_")
 

@@ -22,7 +22,7 @@ def test_up_to_a_quarter_of_the_pixels_are_erased(data_folder):
     assert_array_equal(filled[seen], whole[seen])
     assert (len(y), new.shape, len(truth)) == (60, (2007, 256), 2007)
     result = digits(Task("usps", "uniform"))
-    assert 0.1 < result["error"] < 0.8
+    assert 0.1 < result["error"] < 0.4
     assert len(result["wrong"]) == round(2007 * result["error"])
     assert result["rises"] == 0
 
@@ -41,7 +41,7 @@ def test_settings_are_chosen_among_training_digits(method, chosen, data_folder):
     assert set(result["settings"]) == chosen
     assert result["settings"] in digits.settings_of(task)
     assert result["settings"]["C"] == 10.0  # the other penalty learns nothing
-    assert result["error"] < 0.6
+    assert result["error"] < 0.4
 
 
 def test_pairs_of_methods_are_compared_digit_by_digit():

@@ -14,8 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.estimators.class_weights import left_in
-from gapkernel.estimators.pooled.mean_gram import MeanGram
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
 from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weight
@@ -41,14 +39,13 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
     _held: ClassVar[dict] = {
         "estimators_": [BaseEstimator],
         "imputations_": Imputations,
-        "_mean_gram": MeanGram | None,
         "schema_": Schema,
     }
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "imputer": [HasMethods(["fit", "transform"]), None],
-        "pooling": [StrOptions({"stack", "average", "vote", "kernel"})],
+        "pooling": [StrOptions({"stack", "average", "vote"})],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "indicator": ["boolean"],
     }
@@ -78,19 +75,14 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         completed = table.with_indicator(imputations.fit_complete(X, table, y), self.indicator)
         if not table.missing.any():
             completed = completed[:1]  # a table without gaps has one completion
-        estimator, inputs, mean_gram = self.estimator, list(completed), None
-        if self.pooling == "kernel":
-            # libsvm drops rows of weight 0 by itself, and would then pair the others with the wrong columns
-            _, y, weight, counted = left_in(table, y, weight)
-            mean_gram = MeanGram.of(self.estimator, completed[:, counted])
-            estimator, inputs = mean_gram.estimator, [mean_gram.gram()]
-        elif self.pooling == "stack":
+        inputs = list(completed)
+        if self.pooling == "stack":
             weight = self._stacked_weight(weight, len(inputs), len(table))
             y, inputs = np.tile(y, len(inputs)), [np.concatenate(inputs)]
-        fits = (delayed(_fitted)(estimator, part, y, weight) for part in inputs)
+        fits = (delayed(_fitted)(self.estimator, part, y, weight) for part in inputs)
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
         self.estimators_ = list(tracked(parallel(fits), len(inputs), "fits", self.verbose))
-        self.imputations_, self._mean_gram, self.schema_ = imputations, mean_gram, table.schema
+        self.imputations_, self.schema_ = imputations, table.schema
         if classes is not None:
             self.classes_ = classes
         return self
@@ -124,11 +116,10 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         return np.tile(weight / copies, copies)
 
     def _inputs(self, X) -> list[np.ndarray]:
-        """What the fitted estimators see of new rows: their completions, or the kernels of these."""
+        """What the fitted estimators see of new rows: their completions."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False, schema=self.schema_)
-        completed = table.with_indicator(self.imputations_.complete(X, table), self.indicator)
-        return list(completed) if self._mean_gram is None else self._mean_gram.crosses(completed)
+        return list(table.with_indicator(self.imputations_.complete(X, table), self.indicator))
 
     def _answers(self, inputs: list[np.ndarray], method: str) -> np.ndarray:
         """The answer of each fitted estimator to its completion, (n_imputations, n_samples, ...)."""
@@ -136,10 +127,8 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         return np.stack([getattr(one, method)(part) for one, part in zip(fitted, inputs, strict=True)])
 
     def _pooled(self, inputs: list[np.ndarray], method: str) -> np.ndarray:
-        """The mean answer; of "kernel", the answer to the mean kernel."""
-        if self._mean_gram is None:
-            return self._answers(inputs, method).mean(axis=0)
-        return getattr(self.estimators_[0], method)(np.mean(inputs, axis=0))
+        """The mean answer."""
+        return self._answers(inputs, method).mean(axis=0)
 
 
 class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
@@ -153,12 +142,11 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         `ChainedEquations`, or any imputer that draws at random, such as
         ``IterativeImputer(sample_posterior=True)``, which is then fitted ``n_imputations`` times. None is
         ``ChainedEquations()``. An imputer without a seed of its own gets one from ``random_state``.
-    pooling : {"stack", "average", "vote", "kernel"}, default="stack"
+    pooling : {"stack", "average", "vote"}, default="stack"
         "stack": one fit to all completions put below each other (1MI), applied to each completion of a new row; the
         answers are averaged. "average": one fit to each completion, applied to the same imputer's completion of the
         new row; probabilities or decision values are averaged (2MI). "vote": the same fits, and the majority of
-        their classes; a tie goes to the class that comes first. "kernel": one fit to the mean of the completions'
-        Gram matrices; ``estimator`` must be an SVM or another estimator with a parameter ``kernel``.
+        their classes; a tie goes to the class that comes first.
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -234,8 +222,6 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         classes : ndarray of shape (n_samples,)
         """
         inputs = self._inputs(X)
-        if self._mean_gram is not None:
-            return self._pooled(inputs, "predict")
         answers = self._answers(inputs, "predict")
         pooled = self.classes_[self._pooled_choice(inputs, answers)]
         return np.where((answers == answers[0]).all(axis=0), answers[0], pooled)  # where all fits agree, their class
@@ -304,11 +290,10 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         `ChainedEquations`, or any imputer that draws at random, such as
         ``IterativeImputer(sample_posterior=True)``, which is then fitted ``n_imputations`` times. None is
         ``ChainedEquations()``. An imputer without a seed of its own gets one from ``random_state``.
-    pooling : {"stack", "average", "kernel"}, default="stack"
+    pooling : {"stack", "average"}, default="stack"
         "stack": one fit to all completions put below each other (1MI), applied to each completion of a new row; the
         predictions are averaged. "average": one fit to each completion, applied to the same imputer's completion of
-        the new row; the predictions are averaged (2MI). "kernel": one fit to the mean of the completions' Gram
-        matrices; ``estimator`` must be an SVM or another estimator with a parameter ``kernel``.
+        the new row; the predictions are averaged (2MI).
     n_imputations : int, default=10
         Number of completions of an imputer that gives one at a time; `ChainedEquations` has its own.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -348,7 +333,7 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
     array([1.5])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"pooling": [StrOptions({"stack", "average", "kernel"})]}
+    _parameter_constraints: ClassVar[dict] = {"pooling": [StrOptions({"stack", "average"})]}
 
     def predict(self, X) -> np.ndarray:
         """The mean prediction over the imputations.

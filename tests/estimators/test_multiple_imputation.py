@@ -7,13 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC
+from sklearn.svm import SVC, SVR
 
 import gapkernel as gk
 from gapkernel.imputation.imputations import Imputations
@@ -99,18 +98,6 @@ def test_vote_counts_the_machines_classes(classes):
     assert not hasattr(model, "decision_function")
 
 
-@pytest.mark.parametrize("estimator", [SVC(gamma=0.2), gk.SVC(gamma=0.2), gk.SVC(kernel="rbf", gamma=0.2)], ids=repr)
-def test_kernel_is_one_machine_on_the_mean_gram(classes, estimator):
-    X, y, new = classes
-    train, test = by_hand(X, new)
-    gram = np.mean([rbf_kernel(part, gamma=0.2) for part in train], axis=0)
-    cross = np.mean([rbf_kernel(part, other, gamma=0.2) for part, other in zip(test, train, strict=True)], axis=0)
-    hand = SVC(kernel="precomputed").fit(gram, y)
-    model = gk.MultipleImputationClassifier(estimator, CHAINS, pooling="kernel").fit(X, y)
-    assert_allclose(model.decision_function(new), hand.decision_function(cross))
-    assert_array_equal(model.predict(new), hand.predict(cross))
-
-
 def test_regression_by_hand():
     X, _ = problem()
     y = np.nan_to_num(X) @ [1.0, 2.0, 0.0, -1.0]
@@ -127,18 +114,9 @@ def test_regression_by_hand():
         assert_allclose(model.between_variance(new), np.var(each, axis=0, ddof=1))
 
 
-@pytest.mark.parametrize("estimator", [SVR(gamma=0.2), gk.SVR(gamma=0.2), gk.KernelRidge(kernel="linear")], ids=repr)
-def test_kernels_of_regressors(estimator):
-    X, _ = problem()
-    y = np.nan_to_num(X) @ [1.0, 2.0, 0.0, -1.0]
-    model = gk.MultipleImputationRegressor(estimator, CHAINS, pooling="kernel").fit(X, y)
-    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.7
-    assert model.between_variance(X)[np.isnan(X).any(axis=1)].min() > 0
-
-
 # --- laws ----------------------------------------------------------------------------------------------------------
 
-POOLINGS = ["stack", "average", "vote", "kernel"]
+POOLINGS = ["stack", "average", "vote"]
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -156,10 +134,13 @@ def test_complete_data_is_the_plain_estimator(pooling):
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_gaps_may_come_at_predict_only(pooling):
     X, y = problem(gap_rate=0.0)
-    new, _ = problem(40, gap_rate=0.4, seed=1)
+    new, truth = problem(400, gap_rate=0.4, seed=1)
     model = gk.MultipleImputationClassifier(SVC(), CHAINS, pooling=pooling).fit(X, y)
-    assert set(model.predict(new)) <= {0, 1}
-    assert (model.between_variance(new)[np.isnan(new).any(axis=1)] >= 0).all()
+    assert model.score(new, truth) > 0.6  # the larger class has 0.51 of the rows
+    variance = model.between_variance(new)
+    gaps = np.isnan(new).any(axis=1)
+    assert (variance[~gaps] < 1e-25).all()
+    assert variance[gaps].max() > 0.01
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -257,15 +238,11 @@ def test_it_can_be_searched_and_scored():
 def test_weights_reach_the_machines():
     X, y = problem()
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-    for pooling in ("stack", "average", "kernel"):
+    for pooling in ("stack", "average"):
         machine = SVC(gamma=0.2, tol=1e-10)
         weighted = gk.MultipleImputationClassifier(machine, CHAINS, pooling=pooling).fit(X, y, sample_weight=weight)
         plain = gk.MultipleImputationClassifier(machine, CHAINS, pooling=pooling).fit(X, y)
         assert not np.allclose(weighted.decision_function(X), plain.decision_function(X))
-    complete, y = problem(gap_rate=0.0)
-    pool = gk.MultipleImputationClassifier(machine, CHAINS, pooling="kernel").fit(complete, y, sample_weight=weight)
-    hand = SVC(gamma=0.2, tol=1e-10).fit(complete, y, sample_weight=weight)
-    assert_allclose(pool.decision_function(complete), hand.decision_function(complete), atol=1e-6)
 
 
 # --- categories ----------------------------------------------------------------------------------------------------
@@ -343,16 +320,6 @@ def test_dates_are_refused_and_a_regressor_takes_categories():
         (gk.MultipleImputationClassifier(SVC(), pooling="median"), "'pooling' parameter .* must be a str among"),
         (gk.MultipleImputationRegressor(SVR(), pooling="vote"), "'pooling' parameter .* must be a str among"),
         (gk.MultipleImputationClassifier(SVC(), n_imputations=0), "'n_imputations' parameter .* must be an int"),
-        (gk.MultipleImputationClassifier(LinearSVC(), CHAINS, pooling="kernel"), "needs an estimator with a parameter"),
-        (gk.MultipleImputationRegressor(LinearRegression(), CHAINS, pooling="kernel"), "needs an estimator with a"),
-        (
-            gk.MultipleImputationClassifier(gk.SVC(gamma="narrow"), CHAINS, pooling="kernel"),
-            "'gamma' parameter of SVC must be",
-        ),
-        (
-            gk.MultipleImputationClassifier(gk.SVC(kernel=gk.kernels.GenRBF()), CHAINS, pooling="kernel"),
-            "takes the kernels",
-        ),
     ],
 )
 def test_bad_settings_are_named_and_leave_nothing_behind(model, complaint):
