@@ -52,7 +52,7 @@ from gapkernel.studies import (
 
 CLASSES = (
     "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",
-    "horse_colic_24", "house_votes", "ionosphere", "liver_disorders", "pima", "primary_tumor",
+    "horse_colic_24", "house_votes", "ionosphere", "liver_disorders", "pima", "primary_tumor"
 )  # fmt: skip
 NUMBERS = ("diabetes", "servo", "water_treatment")
 COMMAND = "python benchmarks/quality.py"

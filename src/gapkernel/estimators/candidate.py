@@ -151,7 +151,7 @@ class Candidate:
 
     def unfitted(self, task: str = "classification", categories: bool = False) -> BaseEstimator:
         """The estimator, before any setting and any scaling of the target."""
-        return self.estimator(task, categories) if callable(self.estimator) else clone(self.estimator)
+        return clone(self.estimator) if hasattr(self.estimator, "fit") else self.estimator(task, categories)
 
     def build(self, setting: Settings, task: str = "classification", categories: bool = False, cv=None):
         """An unfitted estimator with a setting.

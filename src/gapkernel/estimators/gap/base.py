@@ -26,13 +26,7 @@ from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.combination import log_loss, weighted_mean
 from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
-from gapkernel.estimators.gap.preparation import (
-    AsItIs,
-    Preparation,
-    code_columns,
-    preparation,
-    views_of,
-)
+from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
 from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.estimators.sampled_density import sample_rows

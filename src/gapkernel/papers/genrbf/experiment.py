@@ -20,15 +20,7 @@ from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.study.figures import curves, points_of
 from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.plots import CriticalDifferenceDisplay
-from gapkernel.studies import (
-    PAPER_GRID,
-    QUICK_GRID,
-    FriedmanNemenyi,
-    NestedCV,
-    cell_tests,
-    friedman_nemenyi,
-    tasks_of,
-)
+from gapkernel.studies import PAPER_GRID, QUICK_GRID, FriedmanNemenyi, NestedCV, cell_tests, friedman_nemenyi, tasks_of
 
 DATASETS = {
     "australian": "Australian",
@@ -81,13 +73,7 @@ QUICK = Size(
 )
 SHARES = tuple(k / 10 for k in range(1, 10))
 FULL = Size(
-    SHARES,
-    10,
-    FULL_METHODS,
-    5,
-    GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED),
-    dict.fromkeys(READINGS, SHARES),
-    SHARES,
+    SHARES, 10, FULL_METHODS, 5, GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED), dict.fromkeys(READINGS, SHARES), SHARES
 )
 STANDARD = replace(
     FULL,
