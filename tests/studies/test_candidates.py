@@ -1,25 +1,15 @@
 """Candidates: settings tried together score as those tried one by one, and nothing leaks from the test rows."""
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import ShuffleSplit
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.svm import SVC as CompleteSVC
 
 import gapkernel as gk
-from gapkernel.density import Gaussian
-from gapkernel.imputation import GapFiller
 from gapkernel.papers.genrbf.compared import CANDIDATES
-from gapkernel.studies import PAPER_GRID, QUICK_GRID, Candidate, Grid, choose, folds, nested, on_filled
+from gapkernel.studies import PAPER_GRID, QUICK_GRID, Grid, choose, folds, nested
 
 SMALL = Grid(C=(0.5, 8.0), gamma=(0.05, 0.3), alpha=(0.5,), degree=(2,))
 pytestmark = [
@@ -112,65 +102,6 @@ def test_the_choice_does_not_see_the_test_rows(problem, name):
     assert there["settings"] == here["settings"]
     assert there["inner_accuracy"] == here["inner_accuracy"]
     assert here["accuracy"] > 0.8 > there["accuracy"]
-
-
-# --- how settings are tried together ----------------------------------------------------------------
-
-
-class Counting(FunctionTransformer):
-    """Fills gaps with zeros and counts its fits."""
-
-    fits: ClassVar[list] = []
-
-    def fit(self, X, y=None):
-        self.fits.append(1)
-        return super().fit(X, y)
-
-
-@pytest.mark.parametrize("last", [CompleteSVC(), LogisticRegression()], ids=str)
-def test_what_no_setting_changes_is_fitted_once_on_each_split(problem, last):
-    X, y = problem
-    pipeline = make_pipeline(Counting(np.nan_to_num), StandardScaler(), last)
-    candidate = Candidate(name="zeros", estimator=pipeline, grid={"C": (0.1, 1.0, 10.0)})
-    Counting.fits.clear()
-    scores = candidate.scores(X, y, folds(3, 0), candidate.settings(SMALL))
-    assert len(Counting.fits) == 3
-    assert len(set(scores.mean(axis=0))) > 1, "the settings make no difference"
-
-
-def test_a_step_that_a_setting_changes_is_fitted_for_each(problem):
-    X, y = problem
-    pipeline = make_pipeline(GapFiller(name="zero", random_state=0), Nystroem(random_state=0), LogisticRegression())
-    candidate = Candidate(name="features", estimator=pipeline, grid={"gamma": (0.1, 50.0), "n_components": (2, 20)})
-    settings = candidate.settings(SMALL)
-    (scores,) = candidate.scores(X, y, ShuffleSplit(1, test_size=0.5, random_state=0), settings)
-    train, test = next(ShuffleSplit(1, test_size=0.5, random_state=0).split(X))
-    alone = [candidate.build(one).fit(X[train], y[train]).score(X[test], y[test]) for one in settings]
-    assert_array_equal(scores, alone)
-    assert len(set(alone)) > 1
-
-
-def test_a_machine_with_options_of_its_own_is_fitted_itself(problem):
-    """Only a default machine of scikit-learn has a faster twin."""
-    X, y = problem
-    weights = {"bad": 50.0, "good": 1.0}
-    heavy = make_pipeline(GapFiller(name="zero", random_state=0), CompleteSVC(class_weight=weights))
-    options = {"name": "heavy", "short": "heavy", "filler": GapFiller(name="zero", random_state=0)}
-    plain, own = on_filled(**options), Candidate(name="heavy", estimator=heavy, grid={"gamma": (0.3,), "C": (0.5,)})
-    setting = own.settings(SMALL)
-    scores = own.scores(X, y, folds(3, 0), setting)
-    assert scores.mean() < plain.scores(X, y, folds(3, 0), setting).mean()  # nearly all are called bad
-    for score, (train, test) in zip(scores[:, 0], folds(3, 0).split(X, y), strict=True):
-        assert score == own.build(setting[0]).fit(X[train], y[train]).score(X[test], y[test])
-
-
-def test_kernel_machines_share_the_densities_of_the_splits(problem, monkeypatch):
-    fits = []
-    original = Gaussian.fit
-    monkeypatch.setattr(Gaussian, "fit", lambda self, *given, **more: fits.append(1) or original(self, *given, **more))
-    X, y = problem
-    CANDIDATES["genrbf"].scores(X, y, folds(3, 0), CANDIDATES["genrbf"].settings(SMALL))
-    assert len(fits) == 3
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
