@@ -20,11 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.combination import log_loss, weighted_mean
-from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members
+from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members, combined
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
 from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
 from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
@@ -142,11 +142,11 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             used = [tried[k] for k in np.flatnonzero(weights)]
             fitted = [_fitted(one, data) for one in used]
             left_out = _left_out(used, data) if self.conformal == "mask" else None
-        combined = weighted_mean(answers, weights)
-        score = self._score(combined, data)
+        out_of_fold = weighted_mean(answers, weights)
+        score = self._score(out_of_fold, data)
         calibration: Calibration | None = None
         if self.conformal:
-            scores = self._row_scores(combined, data.y, by_mask=self.conformal == "mask")
+            scores = self._row_scores(out_of_fold, data.y, by_mask=self.conformal == "mask")
             masks = preparation.masks(chosen_by[0])
             calibration = MaskCalibration(chosen_by[0], masks, scores).as_asked(self.conformal)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
@@ -244,8 +244,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         table = self.table_of(X)  # which refuses an estimator that is not fitted
         table = self.preparation_(table)
         with one_blas_thread(), one_openmp_thread():
-            answers = run_tasks(lambda member: member.answers(table), self.fitted_)
-        return weighted_mean(answers, self.weights_)
+            return combined(self.fitted_, self.weights_, table)
 
     def _masks(self, table: Table) -> np.ndarray:
         return self.preparation_.masks(table)

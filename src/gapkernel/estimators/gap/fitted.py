@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -108,8 +107,7 @@ class LeftOutMembers(Restored):
         parts, order = [], []
         for k in np.unique(self.split[places]):
             own = np.flatnonzero(self.split[places] == k)
-            found = run_tasks(partial(FittedMember.answers, table=table[own]), self.members[k])
-            parts.append(weighted_mean(found, weights))
+            parts.append(combined(self.members[k], weights, table[own]))
             order.append(own)
         return np.concatenate(parts)[np.argsort(np.concatenate(order))]
 
@@ -145,6 +143,11 @@ class Members(tuple[MemberRow, ...]):
             settings = ", ".join(f"{name}={value}" for name, value in row.settings.items())
             lines.append(f"{row.member:<24}{row.score:>10.4f}{row.weight:>8.2f}{row.seconds:>9.1f}  {settings}")
         return "\n".join(lines)
+
+
+def combined(members: list[FittedMember], weights: np.ndarray, table: Table) -> np.ndarray:
+    """The weighted mean of the members' answers to a prepared table."""
+    return weighted_mean(run_tasks(lambda member: member.answers(table), members), weights)
 
 
 def as_scores(raw: np.ndarray, method: str) -> np.ndarray:
