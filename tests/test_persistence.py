@@ -142,8 +142,8 @@ def put(path, parts):
         "gapkernel.studies.store.Store",  # it would open a file
         "gapkernel.tables.batches.Files",  # it would read one
         "gapkernel.missingness.summary.GapSummary",  # harmless, but no model is made of it
-        "gapkernel.estimators.svm.svm.read_labelled",  # a function
-        "gapkernel.estimators.svm.svm.ClassifierMixin",  # a class of another package
+        "gapkernel.estimators.svm.read_labelled",  # a function
+        "gapkernel.estimators.svm.ClassifierMixin",  # a class of another package
         "gapkernel.estimators.nowhere.SVC",
         "gapkernel.estimatorsX.svm.SVC",
         "os.system",

@@ -16,7 +16,7 @@ def use() -> None:
     classifier: gk.SVC = gk.SVC(C=1.0, kernel="genrbf").fit(X, y)
     answers: np.ndarray = classifier.predict(X)
     chances: np.ndarray = gk.GapClassifier(random_state=0).fit(X, y).predict_proba(X)
-    process: gk.GaussianProcessRegressor = gk.GaussianProcessRegressor(conformal=True).fit(X, y)
+    process: gk.GaussianProcessRegressor = gk.GaussianProcessRegressor(conformal="count").fit(X, y)
     mean, std = process.predict(X, return_std=True)
     intervals: np.ndarray = process.predict_interval(X, coverage=0.9)
     chosen: gk.SVCCV = gk.SVCCV(Cs=[1.0, 10.0]).fit(X, y)

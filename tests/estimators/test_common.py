@@ -54,7 +54,7 @@ ESTIMATORS = [
     gk.SVR(),
     gk.OneClassSVM(),
     gk.KernelRidge(),
-    gk.KernelRidge(conformal=True),
+    gk.KernelRidge(conformal="count"),
     gk.SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),
     gk.SVRCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),
     gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1, 1.0], cv=3),
@@ -88,10 +88,10 @@ ESTIMATORS = [
     gk.density.AtomicDensity(n_atoms=8, random_state=0),
 ]
 NEAR_TWINS = [
-    gk.SVR(C=10.0, conformal=True),
-    gk.SVRCV(Cs=[10.0], gammas=[0.1], cv=2, conformal=True),
-    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1], cv=2, conformal=True),
-    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal=True),
+    gk.SVR(C=10.0, conformal="count"),
+    gk.SVRCV(Cs=[10.0], gammas=[0.1], cv=2, conformal="count"),
+    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1], cv=2, conformal="count"),
+    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal="count"),
     *(gk.FourierClassifier(64, loss=loss) for loss in ("log_loss", "squared_hinge")),
     RobustSVC(kernel="linear"),
     RobustSVC(covariance="identity", mean="imputed"),

@@ -1,8 +1,8 @@
 """Model files that were changed by somebody who knows how they are made.
 
-``python tests/fuzz/forgery.py FOLDER FIRST LAST`` loads the forgeries with these numbers one after another, asks each
-model that is not refused for its answers, and prints one line of JSON about each. A crash ends the process, so it is
-seen by whoever started it.
+``python tests/fuzz/forgery.py FOLDER CHANGE FIRST LAST STEP`` loads the forgeries with these numbers one after another,
+asks each model that is not refused for its answers, and prints one line of JSON about each. A crash ends the process,
+so it is seen by whoever started it.
 """
 
 import io
@@ -21,6 +21,9 @@ HANG = 60
 """Seconds of processor time that a file may take: a loaded machine is no hang."""
 
 VERBS = ("predict", "predict_proba", "decision_function", "transform", "condition")
+ORDINARY = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Errors of a model whose parts do not go together, if its answer shows it and not its file."""
+
 LEAVES_GAPS = ("OneHotWithGaps", "WithoutEmptyColumns")
 ODD_NUMBERS = (-1, 0, 1, 7, 1000, -0.5, 1e308, float("nan"), float("inf"), None, True, "x", [], [1, 2])
 
@@ -162,19 +165,19 @@ def outcome(path, X, finite=True):
             answer = answer.means if verb == "condition" and answer.kind != "marginal" else answer
             if finite and np.asarray(answer).dtype.kind == "f" and not np.isfinite(np.asarray(answer)).all():
                 return f"{verb}: not finite"
-    except ValueError as error:
+    except ORDINARY as error:
         return f"refused later: {error}" if str(error) else "without words"
     except Exception as error:
         return f"{verb}: {type(error).__name__}: {error}"
     return "answered"
 
 
-def work(folder, change, first, last):
+def work(folder, change, first, last, step):
     """Try the forgeries with these numbers."""
     originals = pickle.loads((folder / "originals.pickle").read_bytes())
     warnings.simplefilter("ignore")
     path = folder / f"forged-{os.getpid()}.skops"
-    for k in range(first, last):
+    for k in range(first, last, step):
         name, content, X = originals[k % len(originals)]
         print(json.dumps([k, name, None]), flush=True)
         changed = change(content, np.random.default_rng([17, k]))

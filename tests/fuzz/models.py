@@ -1,5 +1,6 @@
 """A model of every kind that a file may hold, and what it is asked."""
 
+import pickle
 import warnings
 from functools import cache
 
@@ -27,6 +28,7 @@ from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, CompletionKernel
 from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.persistence import save
 
 N_ROWS = 24
 random = np.random.default_rng(0)
@@ -74,8 +76,8 @@ MODELS = [
     (gk.KernelRidge(kernel=GenRBF(0.2, metric=np.eye(3) + 0.1)), X),
     (gk.KernelRidge(kernel=MonteCarlo("rbf", n_draws=4), density=Neighbours(random_state=0)), X),
     (gk.KernelRidge(conformal="mask"), X),
-    (gk.SVR(conformal=True, density=Gaussian(ridge=0.1)), X),
-    (gk.FourierRegressor(9, conformal=True, indicator=True, random_state=0), X),
+    (gk.SVR(conformal="count", density=Gaussian(ridge=0.1)), X),
+    (gk.FourierRegressor(9, conformal="count", indicator=True, random_state=0), X),
     (gk.SVC(kernel=GenRBF(0.2).on([0]) + 2.0 * ExpectedLinear()), X),
     (gk.SVC(kernel="precomputed"), np.cov(np.nan_to_num(X))),
     (gk.SVC(kernel=CompletionKernel()), FRAME[["kind", "size"]]),
@@ -100,6 +102,16 @@ MODELS = [
 ]  # fmt: skip
 THREE_CLASSES = [gk.SVC(), gk.GaussianProcessClassifier(optimizer=None), gk.FourierClassifier(8, random_state=0)]
 MODELS += [(model.set_params(gamma=0.3), X) for model in THREE_CLASSES]
+
+
+def write_originals(folder):
+    """Write the files of all models, with rows to ask them about, into a folder."""
+    found = []
+    for model, table in fitted():
+        save(model, folder / "model.skops")
+        found.append((type(model).__name__, (folder / "model.skops").read_bytes(), table))
+    (folder / "originals.pickle").write_bytes(pickle.dumps(found))
+    return folder
 
 
 @cache

@@ -1,9 +1,7 @@
-"""A model file that was damaged or forged is refused, or its model answers: no crash, no hang, no raw error."""
+"""A model file that was damaged or forged is refused, or its model answers or says what is wrong: no crash, no hang."""
 
 import io
 import json
-import pickle
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -17,47 +15,22 @@ from gapkernel.persistence.archive import sealed
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import children
 import models
 
 BLOCK = 1000
 """Files of one test, so that a run can go on where it stopped: -k "forged-3000"."""
 
 
-def is_fine(told):
-    """Whether a file was refused or answered; None is before either."""
-    return told in ("refused", "answered", None) or told.startswith("refused later: ")
-
-
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
     """The files of all models, with rows to ask them about."""
-    folder, found = tmp_path_factory.mktemp("originals"), []
-    for model, table in models.fitted():
-        save(model, folder / "model.skops")
-        found.append((type(model).__name__, (folder / "model.skops").read_bytes(), table))
-    (folder / "originals.pickle").write_bytes(pickle.dumps(found))
-    return folder
+    return models.write_originals(tmp_path_factory.mktemp("originals"))
 
 
 def troubles(folder, change, first, last):
-    """What went wrong with the files of these numbers; a process that dies is started again after the culprit."""
-    found, outcomes = [], {}
-    while first < last:
-        command = [sys.executable, Path(__file__).with_name("forgery.py"), folder, change, str(first), str(last)]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        number, name, told = -1, "", "nothing was tried"
-        for line in ended.stdout.splitlines():
-            number, name, told = json.loads(line)
-            if told is not None:
-                outcomes[number] = told
-            if not is_fine(told):
-                found.append(f"{change} {number} {name}: {told}")
-        if ended.returncode == 0:
-            break
-        assert number >= first, ended.stderr
-        found.append(f"{change} {number} {name}: ended with {ended.returncode}: {ended.stderr[-300:]}")
-        first = number + 1
-    return found, outcomes
+    """What went wrong with the files of these numbers."""
+    return children.troubles(folder, "forgery.py", change, range(first, last))
 
 
 @pytest.mark.parametrize(
@@ -82,8 +55,7 @@ def test_many_mutated_files(first, originals):
     assert not troubles(originals, "mutated", first, first + BLOCK)[0]
 
 
-def test_a_file_cannot_have_rows_made_without_a_check(tmp_path):
-    """By calling their class, which relies on its arguments: the loops would then read beyond their arrays."""
+def test_a_file_cannot_have_rows_made_by_calling_their_class(tmp_path):
     path = tmp_path / "model.skops"
     save(KernelRidge().fit(models.X, models.NUMBERS), path)
     with zipfile.ZipFile(path) as archive:
@@ -100,5 +72,5 @@ def test_a_file_cannot_have_rows_made_without_a_check(tmp_path):
         for name, content in parts.items():
             archive.writestr(name, content)
     path.write_bytes(sealed(path.read_bytes()))
-    with pytest.raises(DamagedFileError, match="makes a GaussianRows without a check"):
+    with pytest.raises(DamagedFileError, match="makes a GaussianRows by calling it"):
         load(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+from joblib import parallel_config
 from rich.console import Console
 from rich.table import Table
 
@@ -34,7 +35,7 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
     for text in problem.notes:
         note(console, text)
     status = console.status(f"Choosing the settings of {chosen.label} ...")
-    with status, warnings.catch_warnings(action="ignore"):  # of single estimators on the way
+    with status, parallel_config(n_jobs=-1), warnings.catch_warnings(action="ignore"):  # of single estimators
         choice = problem.choose(chosen)
         estimator = problem.build(chosen, choice)
         marks, decimal = tuple(request.reading.gap_marks), request.reading.decimal

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 from gapkernel.cli.options import in_options, words_of
 from gapkernel.estimators.candidate import has_categories
 from gapkernel.studies import CANDIDATES, Candidate, Choice, choose, folds, table_grid, try_out
-from gapkernel.studies.protocol import Trial
+from gapkernel.studies.protocol import Tuned
 from gapkernel.tables.files import AS_IT_IS, Labelled, Reading, read_labelled_file
 
 FOLDS, INNER_FOLDS = 5, 3
@@ -162,7 +162,7 @@ class Problem:
         """
         return balanced_accuracy_score if self.is_uneven else None
 
-    def try_out(self, candidate: Candidate, X, train: np.ndarray, test: np.ndarray) -> Trial:
+    def try_out(self, candidate: Candidate, X, train: np.ndarray, test: np.ndarray) -> Tuned:
         """Choose the settings of a candidate among the training rows of a table, fit it, and answer the test rows."""
         grid, cv = table_grid(X.shape[1]), self.inner_folds
         return try_out(candidate, X, self.y, train, test, cv, grid, self.task, self.metric, probabilities=True)

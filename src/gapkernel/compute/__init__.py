@@ -1,6 +1,7 @@
 """The engines: compiled loops, linear algebra, random numbers, threads. For those who build on the library."""
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_counts
 from gapkernel.compute.draws.streams import row_keys
 from gapkernel.compute.linalg.basis import Basis, centres, pivoted_cholesky
 from gapkernel.compute.linalg.blocks import places_of, root_of, starts_of
@@ -9,14 +10,13 @@ from gapkernel.compute.moments.kernel_moments import base_and_pull, covariances,
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.config import check_fits, config_context, get_config, set_config
 from gapkernel.compute.runtime.progress import tracked, watched
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.writing import written_whole
 
 __all__ = [
     "Basis",
-    "Restored",
     "base_and_pull",
     "centres",
+    "check_counts",
     "check_finite",
     "check_fits",
     "compiled",

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
-
 
 @dataclass(frozen=True)
-class Standard(Restored):
+class Standard:
     """Mean and standard deviation of each column over its observed values, and what else the rows say at a glance.
 
     Attributes
@@ -40,15 +38,6 @@ class Standard(Restored):
     seen: np.ndarray
     n_rows: int
     weight: float
-
-    _held: ClassVar[dict] = {
-        "location": "float d",
-        "scale": "float d",
-        "live": "bool d",
-        "seen": "any d",
-        "n_rows": int,
-        "weight": float,
-    }
 
     @property
     def variances(self) -> np.ndarray:

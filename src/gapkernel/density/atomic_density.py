@@ -78,7 +78,6 @@ class AtomicDensity(Density):
     random_state: Any = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {"density_": Density, "_seed": int}
     _parameter_constraints: ClassVar[dict] = {
         "density": [Density, None],
         "n_atoms": [Interval(Integral, 1, None, closed="left")],

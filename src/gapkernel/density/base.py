@@ -41,8 +41,6 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     categorical_features: Any = "from_dtype"
     """Which columns hold categories; a density that takes them has this as a parameter."""
 
-    _held: ClassVar[dict] = {"schema_": Schema}
-
     fits_in_parts: ClassVar[bool] = False
     """Whether `fit` takes a table in parts."""
 
@@ -66,14 +64,6 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         self._fit(table, sample_weight)
         self.schema_ = table.schema
         return self
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        held = self.__dict__
-        if "schema_" in held and held.get("n_features_in_") != len(self.schema_.levels):
-            raise ValueError("The schema does not go with the number of columns.")
-        if "mean_" in held and len(held["mean_"]) != len(self.columns_):
-            raise ValueError("The means do not go with the columns.")
 
     def condition(self, X) -> Rows:
         """The law of each row given what was observed of it.

@@ -77,7 +77,6 @@ class BestDensity(Density):
     random_state: Any = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {"best_density_": Density}
     _parameter_constraints: ClassVar[dict] = {"candidates": [list, tuple, None], "cv": ["cv_object"]}
 
     def _moments(self) -> Moments:

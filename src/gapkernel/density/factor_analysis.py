@@ -102,7 +102,6 @@ class FactorAnalysis(IteratedDensity):
     loadings_: np.ndarray = field(init=False)
     noise_: np.ndarray = field(init=False)
 
-    _held: ClassVar[dict] = {"mean_": "float d", "loadings_": "float d k", "noise_": "float d", "variances_": "float d"}
     _parameter_constraints: ClassVar[dict] = {
         "mean": ["array-like", None],
         "loadings": ["array-like", None],

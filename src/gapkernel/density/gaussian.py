@@ -125,7 +125,6 @@ class Gaussian(IteratedDensity):
     covariance: Any = None
 
     fits_in_parts = True
-    _held: ClassVar[dict] = {"mean_": "float d", "covariance_": "float d d", "variances_": "float d"}
     _parameter_constraints: ClassVar[dict] = {
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "prior": [NormalInverseWishart, None],

@@ -116,14 +116,6 @@ class GaussianMixture(IteratedDensity):
     means: Any = None
     covariances: Any = None
 
-    _held: ClassVar[dict] = {
-        "weights_": "float k",
-        "means_": "float k d",
-        "covariances_": "float k d d",
-        "mean_": "float d",
-        "covariance_": "float d d",
-        "variances_": "float d",
-    }
     _parameter_constraints: ClassVar[dict] = {
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "weights": ["array-like", None],

@@ -33,7 +33,6 @@ class IteratedDensity(Density):
     variances_: np.ndarray = field(init=False)
     covariance_: np.ndarray = field(init=False)
 
-    _held: ClassVar[dict] = {"_never_observed": "bool d"}
     _parameter_constraints: ClassVar[dict] = {
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],

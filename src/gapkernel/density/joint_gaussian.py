@@ -65,14 +65,6 @@ class JointGaussian(Density):
     gaussian: Density | None = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {
-        "gaussian_": Density,
-        "_location": "float d",
-        "_scale": "float d",
-        "mean_": "float d",
-        "covariance_": "float d d",
-        "variances_": "float d",
-    }
     _parameter_constraints: ClassVar[dict] = {
         "category_scale": [Interval(Real, 0, None, closed="neither")],
         "gaussian": [Density, None],

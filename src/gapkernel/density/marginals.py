@@ -84,13 +84,6 @@ class Marginals(Density):
     laws: dict | None = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {"features_": [Feature], "bandwidths_": "nan d"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if "features_" in self.__dict__ and len(self.features_) != len(self.schema_.levels):
-            raise ValueError("The laws do not go with the number of columns.")
-
     _parameter_constraints: ClassVar[dict] = {
         "numeric": [StrOptions(set(NUMERIC))],
         "categorical": [StrOptions(set(CATEGORICAL))],

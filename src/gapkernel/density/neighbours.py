@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.standardise import Standard, standard_of
+from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values, seed_of
 from gapkernel.rows import AtomRows, Moments
 from gapkernel.tables import Table
@@ -63,13 +63,6 @@ class Neighbours(Density):
     random_state: Any = None
     categorical_features: Any = "from_dtype"
 
-    _held: ClassVar[dict] = {
-        "donors_": "float n d",
-        "_weight": "float n",
-        "_seen": "bool n d",
-        "_standard": Standard,
-        "_seed": int,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"sobol", "random"})],

@@ -22,9 +22,10 @@ from sklearn.svm import SVC as CompleteSVC, SVR as CompleteSVR
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.class_weights import part_of
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.search import Search, Settings
 from gapkernel.estimators.svm import SVC, SVR
 from gapkernel.solvers.base import Folds
@@ -250,7 +251,8 @@ class SplitTable:
         """One for all that ask for an equal machine, so that they share the densities of the splits."""
         key = joblib.hash(machine)
         if key not in self._searches:
-            self._searches[key] = Search(machine, self.X, self.y, self.splits, sample_weight=self.weight)
+            options = {"sample_weight": self.weight, "n_jobs": thread_count()}
+            self._searches[key] = Search(machine, self.X, self.y, self.splits, **options)
         return self._searches[key]
 
     def _parts(self, split: int) -> tuple[tuple[Any, np.ndarray, np.ndarray | None], Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelEstimator
-from gapkernel.rows import Rows
 from gapkernel.tables import read_table, read_weight
 
 
@@ -61,8 +59,6 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     (4, 2)
     """
 
-    _held: ClassVar[dict] = {"rows_": Rows}
-
     def fit(self, X, y=None, sample_weight=None) -> Gram:
         """Fit density and kernel, and keep the laws of the rows.
 
@@ -80,6 +76,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         """
         self._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         self.density_, self.kernel_, self.rows_ = self._fit_laws(table, read_weight(sample_weight, table))
         return self
 

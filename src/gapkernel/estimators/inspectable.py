@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.rows import Patterns
 from gapkernel.tables import Schema, Table, read_table
@@ -19,7 +17,7 @@ MOST_MASKS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSummary(Restored):
+class TrainingSummary:
     """What a fitted estimator remembers of its training table: small, whatever the number of rows.
 
     Attributes
@@ -41,14 +39,6 @@ class TrainingSummary(Restored):
     patterns: np.ndarray
     pattern_counts: np.ndarray
 
-    _held: ClassVar[dict] = {
-        "n_rows": int,
-        "gap_counts": "int d",
-        "deviations": "nan d",
-        "patterns": "bool p d",
-        "pattern_counts": "int p",
-    }
-
     @classmethod
     def of(cls, table: Table) -> TrainingSummary:
         """The summary of a checked table."""
@@ -56,8 +46,8 @@ class TrainingSummary(Restored):
         nominal = schema.categorical & ~np.array(schema.ordered, dtype=bool)
         deviations = np.where(nominal, np.nan, np.sqrt(standard_of(table.values).variances))
         some = np.random.default_rng(0).permutation(len(table))[:MOST_MASKS]
-        found = Patterns.of(missing[some])
-        return cls(len(table), missing.sum(axis=0), deviations, found.gaps, found.counts)
+        patterns = Patterns.of(missing[some])
+        return cls(len(table), missing.sum(axis=0), deviations, patterns.gaps, patterns.counts)
 
 
 class Inspectable(ABC):
@@ -123,5 +113,5 @@ class Inspectable(ABC):
 
     @property
     def gaussian_share(self) -> float:
-        """How much of the answers rests on Gaussian laws of the gaps, from 0 to 1."""
+        """The share of the answers that rests on Gaussian laws of the gaps, from 0 to 1."""
         return 0.0

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
-from gapkernel.tables import Schema, read_classes, read_labelled, read_table, read_weight
+from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -35,12 +35,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
     n_jobs: int | None = None
     verbose: bool | int = False
     random_state: Any = None
-
-    _held: ClassVar[dict] = {
-        "estimators_": [BaseEstimator],
-        "imputations_": Imputations,
-        "schema_": Schema,
-    }
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"])],
@@ -156,7 +150,8 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
         1 in its gaps.
     n_jobs : int, default=None
-        Fits at the same time.
+        Fits at the same time. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The number never
+        changes a result.
     verbose : bool or int, default=False
         Whether to show progress.
     random_state : int, RandomState or None, default=None
@@ -202,12 +197,6 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     >>> MultipleImputationClassifier(SVC(), imputer, pooling="average").fit(X, y).predict([[0.1, np.nan], [2.0, 1.9]])
     array([0, 1])
     """
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        known = {len(getattr(one, "classes_", self.classes_)) for one in self.__dict__.get("estimators_", ())}
-        if known - {len(self.__dict__.get("classes_", ()))}:
-            raise ValueError("The estimators do not go with the classes.")
 
     def predict(self, X) -> np.ndarray:
         """The class of each row.
@@ -303,7 +292,8 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
         1 in its gaps.
     n_jobs : int, default=None
-        Fits at the same time.
+        Fits at the same time. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The number never
+        changes a result.
     verbose : bool or int, default=False
         Whether to show progress.
     random_state : int, RandomState or None, default=None

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gapkernel.tables import Schema, read_table
+from gapkernel.tables import read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
 BASELINES = ("mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn")
@@ -105,7 +105,6 @@ class GapFiller(TakesGaps, TransformerMixin, BaseEstimator):
     scale: bool = True
     random_state: Any = None
 
-    _held: ClassVar[dict] = {"schema_": Schema, "columns_": ColumnTransformer}
     _parameter_constraints: ClassVar[dict] = {
         "name": [StrOptions(set(BASELINES))],
         "scale": ["boolean"],

@@ -77,7 +77,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
         "expected" draws nothing: both make intervals too narrow, and serve for comparison.
     n_jobs : int, default=None
-        Number of chains that run at the same time, in threads. It does not change the result.
+        Chains at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Show the progress of `fit`, as ``gapkernel.set_config(progress=True)`` does too.
     random_state : int, RandomState or None, default=None
@@ -148,7 +149,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     verbose: bool | int = False
     random_state: Any = None
 
-    _held: ClassVar[dict] = {"_plan": sweeps.Plan, "_chains": [sweeps.Chain], "schema_": Schema}
     _parameter_constraints: ClassVar[dict] = {
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
@@ -164,11 +164,6 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "draws": [StrOptions({"proper", "plug-in", "expected"})],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        for chain in self.__dict__.get("_chains", ()):
-            self._plan.check(chain)
 
     def fit(self, X, y=None) -> ChainedEquations:
         """Run the chains on the training rows and keep their parameters.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.record import Record
 from gapkernel.compute.standardise import standard_of
 from gapkernel.tables import Table
 
@@ -18,7 +17,7 @@ FIXED = ("constant", "empty")
 
 
 @dataclass(frozen=True)
-class CodedColumn(Restored):
+class CodedColumn:
     """What was learned about a column.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
@@ -42,20 +41,6 @@ class CodedColumn(Restored):
     scale: float
     centre: np.ndarray
     spread: np.ndarray
-
-    _held: ClassVar[dict] = {
-        "kind": str,
-        "levels": "float l",
-        "location": float,
-        "scale": float,
-        "centre": "float p 1",
-        "spread": "float p 1",
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if len(self.centre) != _n_places(self.kind, self.levels):
-            raise ValueError("The places do not go with the levels.")
 
     @property
     def n_levels(self) -> int:
@@ -94,7 +79,7 @@ class CodedColumn(Restored):
 
 
 @dataclass(frozen=True)
-class Coding(Restored):
+class Coding(Record):
     """The coding of all columns of a table.
 
     Attributes
@@ -103,8 +88,6 @@ class Coding(Restored):
     """
 
     columns: list[CodedColumn]
-
-    _held: ClassVar[dict] = {"columns": [CodedColumn]}
 
     @classmethod
     def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -28,8 +28,6 @@ class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
     array([[ 1.],
            [nan]])
     """
-
-    _held: ClassVar[dict] = {"columns_": [int]}
 
     def fit(self, X, y=None) -> WithoutEmptyColumns:
         """Find the columns that have a value.

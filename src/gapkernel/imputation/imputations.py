@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.imputation.chained_equations import ChainedEquations
 from gapkernel.tables import Table, names_of
 
 
-class Imputations(Restored):
+class Imputations:
     """Fitted imputations that can be repeated on new rows.
 
     `ChainedEquations` gives its own number of completions. Any other imputer is fitted ``n_imputations`` times with
@@ -28,8 +26,6 @@ class Imputations(Restored):
     random_state : int, RandomState or None
         Seed of an imputer that has none.
     """
-
-    _held: ClassVar[dict] = {"_chained": bool, "_imputers": [BaseEstimator]}
 
     def __init__(self, imputer, n_imputations: int, random_state):
         self._chained = isinstance(imputer, ChainedEquations)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.tables import Schema, read_table
+from gapkernel.tables import read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
 
@@ -45,8 +45,6 @@ class OneHotWithGaps(TakesGaps, TransformerMixin, BaseEstimator):
     """
 
     categorical_features: Any = "from_dtype"
-
-    _held: ClassVar[dict] = {"schema_": Schema, "columns_": [int]}
 
     def fit(self, X, y=None) -> OneHotWithGaps:
         """Learn the levels.

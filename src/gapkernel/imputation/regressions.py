@@ -13,25 +13,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, ndtri, softmax
 
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
-from gapkernel.compute.runtime.restored import Restored
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
 _FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
-class Regression(Restored, ABC):
+class Regression(ABC):
     """A column given the others, with parameters that were drawn."""
-
-    @abstractmethod
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        """Whether it takes a design of so many places and chooses among so many levels, 0 for numbers."""
 
     @abstractmethod
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
@@ -44,11 +39,6 @@ class Constant(Regression):
 
     value: float
 
-    _held: ClassVar[dict] = {"value": float}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return n_levels == 0
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
         return np.full(design.shape[1], self.value)
 
@@ -60,13 +50,8 @@ class Linear(Regression):
     beta: np.ndarray
     deviation: float
 
-    _held: ClassVar[dict] = {"beta": "float p", "deviation": float}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return n_levels == 0 and len(self.beta) == n_places
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        mean = scores(design, self.beta[None])[0]
+        mean = _scores(design, self.beta[None])[0]
         return mean if uniform is None else mean + self.deviation * ndtri(uniform)
 
 
@@ -83,14 +68,8 @@ class MeanMatching(Regression):
     values: np.ndarray
     n_donors: int
 
-    _held: ClassVar[dict] = {"beta": "float p", "predictions": "float n", "values": "float n", "n_donors": int}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        sought = len(self.values) > 0 and self.n_donors > 0 and bool(np.all(np.diff(self.predictions) >= 0))
-        return n_levels == 0 and len(self.beta) == n_places and sought
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        target = scores(design, self.beta[None])[0]
+        target = _scores(design, self.beta[None])[0]
         first, end = self._donors(target)
         if uniform is None:
             total = np.concatenate([[0.0], np.cumsum(self.values)])
@@ -118,13 +97,8 @@ class Logistic(Regression):
 
     beta: np.ndarray
 
-    _held: ClassVar[dict] = {"beta": "float p"}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return n_levels == 2 and len(self.beta) == n_places
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        eta = scores(design, self.beta[None])[0]
+        eta = _scores(design, self.beta[None])[0]
         return (eta > 0).astype(float) if uniform is None else (uniform < expit(eta)).astype(float)
 
 
@@ -134,13 +108,8 @@ class Multinomial(Regression):
 
     beta: np.ndarray
 
-    _held: ClassVar[dict] = {"beta": "float l p"}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return self.beta.shape == (n_levels - 1, n_places)
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return _pick(_probabilities(scores(design, self.beta)), uniform)
+        return _pick(_probabilities(_scores(design, self.beta)), uniform)
 
 
 @dataclass(frozen=True)
@@ -153,13 +122,8 @@ class Sequential(Regression):
     steps: np.ndarray
     slopes: np.ndarray
 
-    _held: ClassVar[dict] = {"steps": "float l", "slopes": "float p"}
-
-    def goes_with(self, n_places: int, n_levels: int) -> bool:
-        return (len(self.steps), len(self.slopes)) == (n_levels - 1, n_places - 1)
-
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        passed = expit(scores(design[1:], self.slopes[None]) + self.steps[:, None])
+        passed = expit(_scores(design[1:], self.slopes[None]) + self.steps[:, None])
         certain = np.ones((1, design.shape[1]))
         reached = np.cumprod(np.vstack([certain, passed]), axis=0)
         return _pick(reached * np.vstack([1.0 - passed, certain]), uniform)
@@ -246,6 +210,11 @@ def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | Non
     penalty = _prior(len(stacked), ridge, n_intercepts=n_levels - 1)
     drawn = _coefficients(terms, penalty, np.zeros(len(stacked)), random)
     return Sequential(drawn[: n_levels - 1], drawn[n_levels - 1 :])
+
+
+def _scores(design: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """What a column is predicted by, (n_outputs, n_rows), if it is finite: a level can be picked by NaN too."""
+    return check_finite(scores(design, coefficients), "A prediction of a gap")
 
 
 def _prior(n_coefficients: int, ridge: float, n_intercepts: int = 1) -> np.ndarray:

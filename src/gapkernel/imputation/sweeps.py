@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
-from typing import ClassVar
 
 import numpy as np
 
 from gapkernel.compute.draws.streams import uniforms
 from gapkernel.compute.linalg.regression import take
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import FIXED, Coding
 
@@ -19,7 +16,7 @@ _LEAST_RIDGE = 0.1
 
 
 @dataclass(frozen=True)
-class Plan(Restored):
+class Plan:
     """What all chains share.
 
     Attributes
@@ -46,41 +43,9 @@ class Plan(Restored):
     ridge: float | str
     draws: str
 
-    _held: ClassVar[dict] = {
-        "coding": Coding,
-        "observed": ["float *"],
-        "places": ["int *"],
-        "seed": int,
-        "n_sweeps": int,
-        "numeric": str,
-        "n_donors": int,
-        "ridge": Real | str,
-        "draws": str,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if not len(self.observed) == len(self.places) == len(self.coding.columns):
-            raise ValueError("The plan does not go with the columns.")
-        n_places = 1 + sum(len(column.centre) for column in self.coding.columns)
-        if any(np.any((places < 0) | (places >= n_places)) for places in self.places):
-            raise ValueError("The plan names columns that do not exist.")
-        for column, codes in zip(self.coding.columns, self.observed, strict=True):
-            if column.n_levels and not np.isin(codes, np.arange(column.n_levels)).all():
-                raise ValueError("The plan names levels that do not exist.")
-
-    def check(self, chain: Chain) -> None:
-        """Refuse a chain from a file whose models are not those of the columns."""
-        columns = self.coding.columns
-        if len(chain.models) != len(columns):
-            raise ValueError("A chain does not go with the columns.")
-        for model, places, column in zip(chain.models, self.places, columns, strict=True):
-            if not model.goes_with(len(places), column.n_levels):
-                raise ValueError("A regression does not go with its column.")
-
 
 @dataclass(frozen=True)
-class Chain(Restored):
+class Chain:
     """The outcome of one chain.
 
     Attributes
@@ -96,13 +61,6 @@ class Chain(Restored):
     models: list[regressions.Regression]
     means: np.ndarray
     variances: np.ndarray
-
-    _held: ClassVar[dict] = {
-        "number": int,
-        "models": [regressions.Regression],
-        "means": "nan s d",
-        "variances": "nan s d",
-    }
 
 
 def run(plan: Plan, codes: np.ndarray, number: int) -> tuple[Chain, np.ndarray]:

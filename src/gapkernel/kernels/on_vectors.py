@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.width import POSITIVE, scale_gamma
@@ -19,7 +17,7 @@ from gapkernel.rows import GaussianRows, Moments, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class CompleteKernel(Restored):
+class CompleteKernel:
     """A kernel as a function of two arrays of complete rows.
 
     Attributes
@@ -34,8 +32,6 @@ class CompleteKernel(Restored):
     source: object
     parameters: dict = field(default_factory=dict)
     name: str = "kernel"
-
-    _held: ClassVar[dict] = {"source": str | Callable | Kernel, "parameters": dict, "name": str}
 
     def __call__(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """k(x, y) for all pairs, in the precision of ``left`` where the kernel can."""

@@ -28,7 +28,7 @@ DEEPEST = 200
 
 DESCRIPTION = "schema.json"
 LOADERS = ("ObjectNode", "TupleNode", "TypeNode")
-"""How `save` describes objects of this package: an object is restored with checks, and never by calling its class."""
+"""How `save` describes objects of this package: an object is restored by its state, and never by calling its class."""
 
 SEAL = b"gapkernel sha256 "
 
@@ -93,7 +93,7 @@ def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
     for node in nodes:
         ours = str(node.get("__module__")).partition(".")[0] == "gapkernel"
         if ours and node.get("__loader__") not in LOADERS:
-            raise DamagedFileError(f"{path} is refused: it makes a {node.get('__class__')} without a check.")
+            raise DamagedFileError(f"{path} is refused: it makes a {node.get('__class__')} by calling it.")
     named = [node["file"] for node in nodes if isinstance(node.get("file"), str)]
     if sum(members[name] for name in named) > max_bytes:  # a member can be named, and so unpacked, many times
         raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")

@@ -44,6 +44,9 @@ HARMLESS_TYPES = frozenset(
 
 
 VERBS = (*ROW_VERBS, "condition")
+LEAVE_GAPS = ("transform", "condition")
+"""Verbs whose answer may hold NaN."""
+
 PROMISES = ("predict_interval", "predict_set")
 """Verbs that a model may refuse whatever the row, because it was fitted without them."""
 
@@ -161,11 +164,14 @@ def _try_verb(model, verb: str, n_columns: int) -> None:
     refused = []
     for row in rows:
         try:
-            getattr(model, verb)(row)
+            answer = getattr(model, verb)(row)
         except NotFittedError:  # such as a search that was not to be fitted again
             return
         except ValueError as error:
             refused.append(error)
+            continue
+        if ours and verb not in LEAVE_GAPS and np.asarray(answer).dtype.kind == "f" and np.isnan(answer).any():
+            raise ValueError(f"{verb} answers with NaN.")
     if len(refused) == len(rows) and ours and verb not in PROMISES:
         raise refused[0]
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import qmc
 from sklearn.utils import check_random_state
 
+from gapkernel.compute.doors import check_counts
 from gapkernel.compute.draws.row_points import RowPoints
 from gapkernel.compute.draws.streams import row_keys
 from gapkernel.compute.linalg.blocks import places_of, starts_of
@@ -43,12 +44,10 @@ class AtomRows(Rows):
     counts: np.ndarray
 
     kind: ClassVar[str] = "atoms"
-    _held: ClassVar[dict] = {"values": "float a d", "log_weight": "float a", "counts": "int n"}
 
-    def _check_held(self) -> None:
-        super()._check_held()
-        if np.any(self.counts < 1) or self.counts.sum() != len(self.values):
-            raise ValueError("The atoms do not go with their counts.")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_counts("The atoms of the rows", self.counts, len(self.values))
 
     @classmethod
     def drawn(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.record import Record
 from gapkernel.compute.standardise import standard_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Moments:
         return Moments(self.mean[columns], self.variances[columns], lambda: self.covariance[np.ix_(columns, columns)])
 
 
-class Rows(Restored, ABC):
+class Rows(Record, ABC):
     """An immutable batch of rows, each a law: the distribution of its cells given the observed ones.
 
     A kind that has no answer to a question below raises `UnsupportedLaws`.
@@ -83,10 +83,6 @@ class Rows(Restored, ABC):
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        Rows.__post_init__(self)  # a copy or an unpickled batch is as immutable as its original
 
     @abstractmethod
     def __len__(self) -> int:

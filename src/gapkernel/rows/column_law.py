@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.record import Record
 
 TAIL = 1e-15
 """Probability left out on each side where a known law on the integers is cut."""
@@ -40,7 +40,7 @@ class Blur:
     shape: Literal["box", "normal"]
 
 
-class Law(Restored):
+class Law(Record):
     """The law of a missing number X.
 
     A subclass writes `integral_of_cdf`, `ppf` and `spread_between`; distances follow, because
@@ -103,11 +103,6 @@ class Atoms(Law):
     points: np.ndarray
     probabilities: np.ndarray
     exact = True
-    _held: ClassVar[dict] = {"points": "float m", "probabilities": "float m"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        _check_weights(self.points, self.probabilities)
 
     @classmethod
     def empirical(cls, values: np.ndarray, weight: np.ndarray | None = None) -> Atoms:
@@ -168,13 +163,6 @@ class UniformWindows(Law):
     centres: np.ndarray
     half_width: float
     weights: np.ndarray
-    _held: ClassVar[dict] = {"centres": "float m", "half_width": float, "weights": "float m"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        _check_weights(self.centres, self.weights)
-        if self.half_width <= 0:
-            raise ValueError("A window has no width.")
 
     @property
     def blur(self) -> Blur:
@@ -255,7 +243,6 @@ class Normal(Law):
 
     mean: float
     deviation: float
-    _held: ClassVar[dict] = {"mean": float, "deviation": float}
 
     @property
     def blur(self) -> Blur:
@@ -320,12 +307,6 @@ class Known(Law):
 
 ZERO = Atoms(np.zeros(1), np.ones(1))
 """0 for certain: the law of a column without any value."""
-
-
-def _check_weights(points: np.ndarray, weights: np.ndarray) -> None:
-    """Refuse points that are not sorted, or weights that are not those of a law."""
-    if not len(points) or np.any(np.diff(points) < 0) or np.any(weights < 0) or not np.isclose(weights.sum(), 1.0):
-        raise ValueError("The points or the weights are not those of a law.")
 
 
 def known_law(distribution) -> Law:

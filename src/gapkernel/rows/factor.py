@@ -57,12 +57,6 @@ class FactorRows(PatternRows):
     noise: np.ndarray
 
     kind: ClassVar[str] = "factor"
-    _held: ClassVar[dict] = {"precision": "float p k k", "loadings": "float d k", "noise": "float d"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if np.any(self.noise < 0) or not np.allclose(self.precision, self.precision.swapaxes(1, 2)):
-            raise ValueError("A precision is not symmetric, or a variance is negative.")
 
     @cached_property
     def total_variance(self) -> np.ndarray:  # type: ignore[override]

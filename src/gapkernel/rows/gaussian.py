@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws.row_points import normal_draws
-from gapkernel.compute.linalg.blocks import flat, places_of, root_of, scale_blocks, starts_of
+from gapkernel.compute.linalg.blocks import check_blocks, flat, places_of, root_of, scale_blocks, starts_of
 from gapkernel.compute.linalg.quadratic import quadratic_forms
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import row_indices
@@ -50,16 +50,6 @@ class GaussianRows(PatternRows):
     covariance: np.ndarray
 
     kind: ClassVar[str] = "gaussian"
-    _held: ClassVar[dict] = {"covariance": "float c"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if len(self.covariance) != self.block_start[-1]:
-            raise ValueError("The covariances do not go with the gaps.")
-        for _, block in self._blocks():
-            variances = block.diagonal()
-            if np.any(variances < 0) or np.any(np.abs(block - block.T) > 1e-8 * variances.max(initial=0.0)):
-                raise ValueError("A covariance is not symmetric, or has a negative variance.")
 
     @classmethod
     def certain(cls, X) -> GaussianRows:
@@ -111,6 +101,7 @@ class GaussianRows(PatternRows):
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
         directions = np.ascontiguousarray(self._lines(directions, "directions").T)
         out = np.empty((len(self.gaps), directions.shape[1]))
+        check_blocks(self)
         gap_columns = np.nonzero(self.gaps)[1]
         quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
         return out[self.pattern]
@@ -140,6 +131,7 @@ class GaussianRows(PatternRows):
     def scale(self, factors) -> GaussianRows:
         """The laws of the rows with every column multiplied by its factor; gaps and patterns stay."""
         factors = np.array(self._factors(factors))  # one layout: each would be compiled by itself
+        check_blocks(self)
         covariance = np.array(self.covariance)
         scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
         return GaussianRows(self.means * factors, self.pattern, self.gaps, covariance)
@@ -211,13 +203,6 @@ class MappedRows(GaussianRows):
     rank: np.ndarray
 
     kind: ClassVar[str] = "mapped"
-    _held: ClassVar[dict] = {"root": "float r", "rank": "int p"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        ordered = np.all(self.rank >= 0) and np.all(np.diff(self.rank) >= 0)
-        if not ordered or len(self.root) != self.n_features * self.rank.sum():
-            raise ValueError("The roots do not go with their ranks.")
 
     def take(self, indices) -> MappedRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""

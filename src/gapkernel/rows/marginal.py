@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.linalg.blocks import starts_of
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
 from gapkernel.rows.column_law import ZERO, Atoms, Law
 
 
 @dataclass(frozen=True, eq=False)
-class Feature(Restored):
+class Feature:
     """What a fit learned about one column.
 
     Attributes
@@ -49,20 +47,6 @@ class Feature(Restored):
     low: float
     high: float
     label: str
-
-    _held: ClassVar[dict] = {
-        "law": Law | None,
-        "levels": tuple | None,
-        "ordered": bool,
-        "low": Real,
-        "high": Real,
-        "label": str,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.levels is not None and len(self.probabilities) != max(1, len(self.levels)):
-            raise ValueError("The law of a category does not go with its levels.")
 
     @property
     def is_category(self) -> bool:
@@ -99,16 +83,6 @@ class MarginalRows(Rows):
     features: tuple[Feature, ...]
 
     kind: ClassVar[str] = "marginal"
-    _held: ClassVar[dict] = {"values": "nan n d", "features": [Feature]}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if len(self.features) != self.n_features:
-            raise ValueError("The columns do not go with the values.")
-        for values, feature in zip(self.values.T, self.features, strict=True):
-            codes = values[~np.isnan(values)]
-            if feature.levels is not None and not np.isin(codes, np.arange(max(1, len(feature.levels)))).all():
-                raise ValueError("A code is not that of a level.")
 
     def __len__(self) -> int:
         return len(self.values)

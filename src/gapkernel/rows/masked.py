@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +38,6 @@ class MaskedRows(Rows):
 
     rows: Rows
     missing: np.ndarray
-
-    _held: ClassVar[dict] = {"rows": (Rows, "n"), "missing": "bool n m"}
 
     def __len__(self) -> int:
         return len(self.rows)

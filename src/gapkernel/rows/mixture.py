@@ -41,13 +41,6 @@ class MixtureRows(Rows):
     weights: np.ndarray
 
     kind: ClassVar[str] = "mixture"
-    _held: ClassVar[dict] = {"laws": [(GaussianRows, "n d")], "weights": "float n a"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        same = all(np.array_equal(rows.uncertain, self.laws[0].uncertain) for rows in self.laws)
-        if not same or self.weights.shape[1] != len(self.laws):
-            raise ValueError("The components do not go with one another.")
 
     def __len__(self) -> int:
         return len(self.weights)

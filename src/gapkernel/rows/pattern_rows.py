@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,8 +28,6 @@ class PatternRows(Rows):
     means: np.ndarray
     pattern: np.ndarray
     gaps: np.ndarray
-
-    _held: ClassVar[dict] = {"means": "float n d", "pattern": "index<p n", "gaps": "bool p d"}
 
     def __len__(self) -> int:
         return len(self.means)

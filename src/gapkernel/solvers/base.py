@@ -5,23 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.restored import Restored
 
 FOLDS = 5
-"""Parts of the rows that are left out in turn where there is no closed form for single rows."""
+"""Parts of the rows that are left out in turn, where there is no closed form for single rows."""
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
-"""Pairs of places: the rows to learn from, and the rows that are left out for it."""
+"""Pairs of places: the rows to learn from, and the rows that are left out."""
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Restored):
+class Solution:
     """Coefficients of a kernel machine.
 
     Attributes
@@ -40,15 +38,13 @@ class Solution(Restored):
     intercept: np.ndarray
     n_iter: np.ndarray | int | None
 
-    _held: ClassVar[dict] = {"kept": "int n", "weights": "float n o", "intercept": "float o"}
-
     def values(self, cross: np.ndarray) -> np.ndarray:
         """Decision values of new rows, (n_new, n_outputs), from their kernel with all training rows."""
         return cross[:, self.kept] @ self.weights + self.intercept
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(Restored):
+class LeftOut:
     """Solutions that have each left some rows out.
 
     Attributes
@@ -64,12 +60,10 @@ class LeftOut(Restored):
     weights: np.ndarray
     intercept: np.ndarray
 
-    _held: ClassVar[dict] = {"solution": "index<s n", "weights": "float s n o", "intercept": "float s o"}
-
     def values(self, cross: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The value of each row at ``places`` by the solution without it, (n_places, n_outputs).
 
-        ``cross`` is its kernel with all rows, (n_places, n), whatever is known of it by now.
+        ``cross`` holds the kernel of these rows with all rows, (n_places, n); they may have fewer cells than at fit.
         """
         values, solutions = np.empty((len(places), self.weights.shape[2])), self.solution[places]
         for k in np.unique(solutions):
@@ -83,9 +77,6 @@ class Solver(ABC):
 
     A solver keeps nothing from one problem to the next, so several threads may share it.
     """
-
-    on_rows: bool = True
-    """Whether every row has a coefficient, so that `solve` takes the Gram matrix of the rows."""
 
     @abstractmethod
     def solve(self, gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None) -> Solution:
@@ -118,9 +109,9 @@ class Solver(ABC):
         solution, weights, intercepts = np.zeros(len(y), np.int64), [], []
         for k, (train, test) in enumerate(tracked(folds, len(folds), "Calibrating")):
             part = None if weight is None else weight[train]
-            found = self.solve(gram[np.ix_(train, train)], y[train], part)
-            weights.append(np.zeros((len(y), found.weights.shape[1])))
-            weights[k][train[found.kept]] = found.weights
-            intercepts.append(found.intercept)
+            solved = self.solve(gram[np.ix_(train, train)], y[train], part)
+            weights.append(np.zeros((len(y), solved.weights.shape[1])))
+            weights[k][train[solved.kept]] = solved.weights
+            intercepts.append(solved.intercept)
             solution[test] = k
         return LeftOut(solution, np.array(weights), np.array(intercepts))

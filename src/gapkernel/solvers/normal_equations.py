@@ -13,30 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from gapkernel.compute.runtime.restored import Restored
-
 
 @dataclass(frozen=True)
-class Sums(Restored):
+class Sums:
     """Weighted sums over rows of [z, 1][z, 1]' and, for each target or class, of [z, 1] t."""
 
     second: np.ndarray
     targets: np.ndarray
     classes: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    _held: ClassVar[dict] = {"second": "float f f", "targets": np.ndarray, "classes": "any c"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        by_class = len(self.classes) > 0
-        if len(self.targets) != len(self.second) or (by_class and self.targets.shape[1:] != self.classes.shape):
-            raise ValueError("The sums do not go with one another.")
 
     @classmethod
     def of_values(cls, z: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Sums:
@@ -54,7 +43,7 @@ class Sums(Restored):
 
     @classmethod
     def of_no_rows(cls, size: int, classes: np.ndarray) -> Sums:
-        """Sums over nothing, for classes that are known to come."""
+        """Sums over no rows, for classes whose rows come later."""
         return cls(np.zeros((size, size)), np.zeros((size, len(classes))), classes)
 
     def __add__(self, other: Sums) -> Sums:
@@ -105,7 +94,7 @@ def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, 
     left = 1.0 - weight * np.einsum("ij,ij->i", z @ inverse, z)
     if np.any(left < np.sqrt(np.finfo(float).eps)):
         raise ValueError(
-            "conformal=True cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
+            "conformal cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
             "more rows."
         )
     return ((y - z @ coefficients).T / left).T

@@ -32,7 +32,7 @@ class Choice(NamedTuple):
     score: float | None
 
 
-class Trial(NamedTuple):
+class Tuned(NamedTuple):
     """The settings that were chosen, the estimator with them, its answers to the test rows, and processor seconds."""
 
     choice: Choice
@@ -100,7 +100,7 @@ def try_out(
     task: str = "classification",
     metric: Metric | None = None,
     probabilities: bool = False,
-) -> Trial:
+) -> Tuned:
     """Choose by ``cv`` among the training rows, fit to all of them, and answer the test rows.
 
     With ``probabilities`` a classifier that has none of its own learns them by the same folds.
@@ -111,7 +111,7 @@ def try_out(
     chosen = process_time()
     folds = cv if probabilities else None
     estimator = candidate.build(choice.settings, task, has_categories(X), folds).fit(here, y[train])
-    return Trial(choice, estimator, estimator.predict(there), chosen - begin, process_time() - chosen)
+    return Tuned(choice, estimator, estimator.predict(there), chosen - begin, process_time() - chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

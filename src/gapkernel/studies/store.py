@@ -213,7 +213,7 @@ class Store:
             raise
 
 
-def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, label=None):
+def run(study: Study, store: Store, *, n_jobs=None, client=None, progress=False, label=None):
     """Do every task of a study that the store does not hold yet.
 
     Parameters
@@ -222,8 +222,9 @@ def run(study: Study, store: Store, *, n_jobs=1, client=None, progress=False, la
         What to run.
     store : Store
         Where results go, and where finished tasks are found.
-    n_jobs : int, default=1
-        Tasks at the same time, in processes of this computer (joblib's loky).
+    n_jobs : int, default=None
+        Tasks at the same time, in processes of this computer (joblib's loky). None is 1 unless in a
+        `joblib.parallel_config`, -1 is all processors.
     client : dask.distributed.Client, default=None
         Send the tasks to its cluster instead (joblib's dask backend); the store stays here.
     progress : bool, default=False

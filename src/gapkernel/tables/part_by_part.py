@@ -18,7 +18,7 @@ from gapkernel.tables.table_in_parts import HeldTable, Part, StreamedTable, Tabl
 
 ROW_VERBS = (
     "predict", "predict_interval", "predict_set", "predict_proba", "predict_log_proba", "decision_function",
-    "score_samples", "transform",
+    "score_samples", "transform", "conformal_rules",
 )  # fmt: skip
 
 

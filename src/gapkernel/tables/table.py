@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
-
 
 @dataclass(frozen=True, eq=False)
-class Schema(Restored):
+class Schema:
     """What a fit learned about the columns of a table.
 
     Attributes
@@ -27,14 +25,6 @@ class Schema(Restored):
     levels: tuple[tuple | None, ...]
     ordered: tuple[bool, ...]
     names: tuple[str, ...] | None = None
-
-    _held: ClassVar[dict] = {"levels": [tuple | None], "ordered": [bool], "names": tuple | None}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if {len(part) for part in (self.levels, self.ordered, self.names) if part is not None} != {len(self.levels)}:
-            raise ValueError("The schema does not say the same number of columns everywhere.")
-        hash((self.levels, self.names))  # levels and names are looked up
 
     @classmethod
     def of_numbers(cls, n_columns: int, names: tuple[str, ...] | None = None) -> Schema:
@@ -114,7 +104,7 @@ def _places(codes: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Restored):
+class Table:
     """A checked table.
 
     Attributes
@@ -130,16 +120,6 @@ class Table(Restored):
     values: np.ndarray
     schema: Schema
     tilt: Tilt | None = None
-
-    _held: ClassVar[dict] = {"values": "nan n d", "schema": Schema, "tilt": Tilt | None}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.shape[1] != len(self.schema.levels):
-            raise ValueError("The columns do not go with the schema.")
-        for values, levels in zip(self.values.T, self.schema.levels, strict=True):
-            if levels is not None and not np.isin(values[~np.isnan(values)], np.arange(len(levels))).all():
-                raise ValueError("A category has codes without a level.")
 
     def __len__(self) -> int:
         return len(self.values)

@@ -6,14 +6,12 @@ import sys
 from numbers import Integral
 from typing import ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.compute.runtime.restored import ARRAYS, Restored
 from gapkernel.tables.table import Schema
 
 
-class TakesGaps(Restored):
+class TakesGaps:
     """An estimator that takes gaps as they are; to be inherited before scikit-learn's `BaseEstimator`.
 
     A class declares the constraints of its own parameters only: those of its bases hold for it too.
@@ -45,18 +43,6 @@ class TakesGaps(Restored):
         for name, value in self.get_params(deep=False).items():  # type: ignore[attr-defined]
             if isinstance(value, int) and abs(value) > sys.float_info.max:
                 raise ValueError(f"The {name!r} parameter of {type(self).__name__} is too large for a float.")
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        classes = self.__dict__.get("classes_", np.zeros(2))
-        whole = type(classes) in ARRAYS and classes.ndim == 1 and len(classes) > 1
-        if not whole or (classes.dtype.kind == "f" and not np.isfinite(classes).all()):
-            raise ValueError("classes_ is not a list of classes.")
-        if not isinstance(self.__dict__.get("n_features_in_", 0), Integral):
-            raise ValueError("n_features_in_ is not a number.")
-        names = self.__dict__.get("feature_names_in_", np.empty(0, object))
-        if type(names) not in ARRAYS or not all(isinstance(name, str) for name in names.ravel()):
-            raise ValueError("feature_names_in_ are not names.")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.cluster import KMeans
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import one_openmp_thread
 
 CLUSTER_ITERATIONS = 10
@@ -25,7 +23,7 @@ KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Basis(Restored):
+class Basis:
     """Landmarks and the map from kernel values to features.
 
     Attributes
@@ -44,8 +42,6 @@ class Basis(Restored):
     pivots: np.ndarray
     whitening: np.ndarray
     residual: float
-
-    _held: ClassVar[dict] = {"rows": "float b d", "pivots": "int b", "whitening": "float b b", "residual": float}
 
 
 def pivoted_cholesky(rows: np.ndarray, kernel: KernelFunction, diagonal: np.ndarray, size: int, tol: float) -> Basis:

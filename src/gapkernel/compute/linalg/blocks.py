@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array, check_numbers
 
 
 def starts_of(sizes: ArrayLike) -> np.ndarray:
@@ -17,6 +18,15 @@ def places_of(starts: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Where the entries of some things lie among those of all, one thing after another; ``starts`` as `starts_of`."""
     sizes = starts[kept + 1] - starts[kept]
     return np.repeat(starts[kept] - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
+def check_blocks(rows) -> None:
+    """Refuse Gaussian rows whose covariances are not those of the gaps of each pattern."""
+    check_array("The gaps of the patterns", rows.gaps, np.bool_, len(rows.gaps), rows.n_features)
+    sizes = rows.gaps.sum(axis=1)
+    if not (np.array_equal(rows.gap_start, starts_of(sizes)) and np.array_equal(rows.block_start, starts_of(sizes**2))):
+        raise ValueError("The patterns do not begin where their gaps do.")
+    check_numbers("A covariance", rows.covariance, rows.block_start[-1])
 
 
 def flat(blocks: Iterable[np.ndarray]) -> np.ndarray:

@@ -1,18 +1,32 @@
 """Inner loops of small regressions: sums over rows, in an order that no thread or batch can change.
 
-Designs are stored one design column after the other, (n_places, n_rows), so that the loops run along rows.
+Designs are stored one design column after the other, (n_places, n_rows), so that the loops run along rows. Each
+function refuses arrays whose shapes do not agree: the loops look at no bounds.
 """
 
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array
 
 _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast cache
 
 
-@compiled()
 def take(design, places, rows):
     """``design[places][:, rows]`` as one contiguous copy."""
+    check_array("The places of a regression", places, np.intp, len(places))
+    check_array("The rows of a regression", rows, np.intp, len(rows))
+    return _take(design, places, rows)
+
+
+@compiled()
+def _take(design, places, rows):
+    for k in range(len(places)):
+        if not 0 <= places[k] < design.shape[0]:
+            raise ValueError("The places of a regression must be those of the design.")
+    for i in range(len(rows)):
+        if not 0 <= rows[i] < design.shape[1]:
+            raise ValueError("The rows of a regression must be those of the design.")
     out = np.empty((len(places), len(rows)))
     for k in range(len(places)):
         for i in range(len(rows)):
@@ -20,12 +34,17 @@ def take(design, places, rows):
     return out
 
 
-@compiled()
 def scores(design, coefficients):
     """``coefficients @ design``, (n_outputs, n_rows).
 
     Compiled without leave to reorder: the score of a row is the same, to the last bit, in every batch.
     """
+    check_array("The coefficients of a regression", coefficients, np.float64, len(coefficients), len(design))
+    return _scores(design, coefficients)
+
+
+@compiled()
+def _scores(design, coefficients):
     out = np.zeros((coefficients.shape[0], design.shape[1]))
     for c in range(coefficients.shape[0]):
         for k in range(design.shape[0]):
@@ -39,6 +58,8 @@ def scores(design, coefficients):
 def weighted_gram(design, weight):
     """``design @ diag(weight) @ design.T``."""
     p, n = design.shape
+    if weight.shape[0] != n:
+        raise ValueError("The weights do not go with the design.")
     out = np.zeros((p, p))
     for start in range(0, n, _BLOCK):
         stop = min(n, start + _BLOCK)
@@ -59,6 +80,8 @@ def weighted_gram(design, weight):
 @compiled(reorder=True)
 def weighted_sum(design, weight):
     """``design @ weight``."""
+    if weight.shape[0] != design.shape[1]:
+        raise ValueError("The weights do not go with the design.")
     out = np.zeros(design.shape[0])
     for a in range(design.shape[0]):
         total = 0.0
@@ -72,6 +95,8 @@ def weighted_sum(design, weight):
 def logistic_terms(design, y, beta):
     """Log-likelihood of a logistic regression, its gradient and its information."""
     n = design.shape[1]
+    if len(beta) != design.shape[0] or len(y) != n:
+        raise ValueError("The coefficients do not go with the design.")
     eta, residual, weight = np.zeros(n), np.empty(n), np.empty(n)
     for k in range(len(beta)):
         for i in range(n):

@@ -13,12 +13,12 @@ from math import isfinite
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array
 from gapkernel.compute.linalg.elimination import LANES
 from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.pairs.scattered import scattered_tile
 from gapkernel.compute.pairs.shared import shared_tile
 from gapkernel.compute.pairs.side import lay_out
-from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.tasks import run_tasks
 
 TILE = 64
@@ -41,6 +41,9 @@ class ExpectedRBFEngine:
         self.gamma, self.symmetric = float(gamma), right is None
         # the training side is the right one, or the only one: the centre must not depend on new rows
         training = left if right is None else right
+        check_array("The means of the rows", left.means, np.float64, len(left), training.means.shape[1])
+        check_array("The scales of the rows", scale_left, np.float64, len(left))
+        check_array("The scales of the rows", scale_right, np.float64, len(training))
         centre = training.means.mean(axis=0) if len(training) else 0.0
         here = self._laid_out(left, centre)
         there = here if right is None else self._laid_out(right, centre)
@@ -59,7 +62,6 @@ class ExpectedRBFEngine:
 
     def matrix(self, log: bool = False) -> np.ndarray:
         """The whole matrix, or its logarithm."""
-        check_fits((len(self.order_left), len(self.order_right)), "A kernel matrix")
         return self._filled(lambda *tile: self._log_tile(*tile)[None], 1, log)[0]
 
     def _filled(self, log_tiles, n_layers: int, log: bool = False) -> np.ndarray:
@@ -91,7 +93,9 @@ class ExpectedRBFEngine:
 
     def dot(self, coefficients: np.ndarray) -> np.ndarray:
         """The matrix times ``coefficients`` (n_right, k), one tile at a time: the matrix is never held."""
-        coefficients = np.ascontiguousarray(coefficients[self.order_right], dtype=np.float64)
+        coefficients = np.asarray(coefficients, dtype=np.float64)
+        check_array("The coefficients", coefficients, np.float64, len(self.order_right), np.shape(coefficients)[-1])
+        coefficients = np.ascontiguousarray(coefficients[self.order_right])
         out = np.zeros((len(self.order_left), coefficients.shape[1]))
 
         def fill(edge):

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gapkernel.compute.doors import check_array, check_numbers, check_places
 from gapkernel.compute.linalg.bits import pack_words
 from gapkernel.compute.linalg.quadratic import weighted_products
 from gapkernel.compute.linalg.vectors import WIDTH, aligned_zeros
@@ -57,12 +58,13 @@ class FactorEngine(ExpectedRBFEngine):
     """`ExpectedRBFEngine` for two batches of `FactorRows` with the same factors."""
 
     def __init__(self, left, right, gamma, scale_left, scale_right):
+        self.shape = left.loadings.shape
         self.shares = _shares(left.loadings, left.noise, float(gamma))
         self.starts = row_starts(2 * self.shares.n_factors)
         super().__init__(left, right, gamma, scale_left, scale_right)
 
     def _laid_out(self, rows, centre):
-        return _lay_out(rows, self.gamma), np.arange(len(rows)), 0
+        return _lay_out(rows, self.shape, self.gamma), np.arange(len(rows)), 0
 
     def _scattered_tile(self, i0, i1, j0, j1, half, squared, log_det):
         squared[:], log_det[:], tile = 0.0, 0.0, (i0, i1, j0, j1)
@@ -80,7 +82,15 @@ def factor_log_det(rows, gamma) -> np.ndarray:
     return (rows.gaps @ np.log(inflated) + log_det)[rows.pattern]
 
 
-def _lay_out(rows, gamma) -> FactorSide:
+def _lay_out(rows, shape, gamma) -> FactorSide:
+    """One side for the compiled loops; ``shape`` is that of the loadings that both sides share."""
+    n_columns, n_factors = shape
+    check_array("The gaps of the patterns", rows.gaps, np.bool_, len(rows.gaps), n_columns)
+    check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
+    check_numbers("A mean", rows.means, len(rows.means), n_columns)
+    check_numbers("A precision", rows.precision, len(rows.gaps), n_factors, n_factors)
+    check_numbers("A loading", rows.loadings, n_columns, n_factors)
+    check_numbers("A variance", rows.noise, n_columns)
     w1, w2 = _weights(rows.noise, gamma)
     upper = np.triu_indices(rows.loadings.shape[1])
     systems = rows.precision + weighted_products(rows.gaps * w1, np.sqrt(2.0 * gamma) * rows.loadings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array
 from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine, combine_logs
 from gapkernel.compute.pairs.scattered import gather_unions, observed_distance, sort_pairs
@@ -31,6 +32,8 @@ class GammaGridEngine(ExpectedRBFEngine):
     """
 
     def __init__(self, left, right, gammas, scales_left, scales_right):
+        for scales, rows in ((scales_left, left), (scales_right, left if right is None else right)):
+            check_array("The scales of the rows", scales, np.float64, len(gammas), len(rows))
         widest = int(np.argmax(gammas))
         super().__init__(left, right, gammas[widest], scales_left[widest], scales_right[widest])
         self.gammas = gammas

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_array
+from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.runtime.tasks import run_tasks
 
 TILE = 256
@@ -38,6 +40,14 @@ class Side:
     def __len__(self) -> int:
         return self.numbers.shape[1]
 
+    def check(self, n_numeric: int, sizes: np.ndarray) -> None:
+        """Refuse a batch whose columns do not go together, or whose codes lie outside tables of these sizes."""
+        check_array("The numbers", self.numbers, np.float64, n_numeric, len(self))
+        check_array("The profiles", self.profile, np.float64, n_numeric, len(self))
+        check_array("The codes", self.codes, np.int32, len(sizes), len(self))
+        if self.codes.size and not ((self.codes >= 0) & (self.codes < sizes[:, None])).all():
+            raise ValueError("A code is not that of a level.")
+
 
 def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The sum over columns for all pairs; ``right=None`` is the symmetric matrix of one batch.
@@ -55,6 +65,11 @@ def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarr
     right = left if right is None else right
     out = np.empty((len(left), len(right)))
     sizes = np.sqrt(np.diff(starts)).astype(np.int64)
+    if not np.array_equal(starts, starts_of(sizes**2)):
+        raise ValueError("The tables of the categories are not square.")
+    check_array("The tables", tables, np.float64, starts[-1])
+    for side in (left, right):
+        side.check(len(weights), sizes)
 
     def fill(tile):
         i0, j0 = tile

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_numbers, check_places
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 from gapkernel.compute.linalg.elimination import factor
@@ -57,6 +58,10 @@ class MappedEngine(ExpectedRBFEngine):
 
 
 def _frames(rows, gamma, log_det) -> Frames:
+    check_places("The ranks", rows.rank, len(rows.root) + 1, len(rows.gaps))
+    if np.any(np.diff(rows.rank) < 0):
+        raise ValueError("The patterns are not in the order of their ranks.")
+    check_numbers("A root", rows.root, rows.rank.sum() * rows.n_features)
     frames = Frames(starts_of(rows.rank), np.empty((rows.rank.sum(), rows.n_features)), log_det)
     _fill_frames(rows.root, gamma, frames)
     return frames

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gapkernel.compute.doors import check_numbers
 from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.side import inflated_factor
 from gapkernel.compute.runtime.config import check_fits
@@ -60,6 +61,7 @@ def _paired(left, right, gamma) -> np.ndarray:
         members = np.flatnonzero(place.reshape(-1) == k)
         gaps = np.flatnonzero(left.gaps[p])
         spread = _block(left, p) + _block(right, q)
+        check_numbers("A covariance", spread, len(gaps), len(gaps))
         factor, log_det = inflated_factor(spread.ravel(), 0, len(gaps), gamma)
         delta = (left.means[members] - right.means[members]).T
         if len(gaps):

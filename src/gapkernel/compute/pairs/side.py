@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.compiled import compiled
+from gapkernel.compute.doors import check_numbers, check_places
 from gapkernel.compute.linalg.bits import pack_words
+from gapkernel.compute.linalg.blocks import check_blocks
 from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
 
 CROWD = 24
@@ -64,8 +66,16 @@ def _log_dets(gap_start, block_start, covariance, gamma, log_det):
         log_det[p] = inflated_factor(covariance, block_start[p], gap_start[p + 1] - gap_start[p], gamma)[1]
 
 
+def check_laws(rows, n_columns):
+    """Refuse Gaussian rows whose parts do not go together, or that have other columns."""
+    check_blocks(rows)
+    check_numbers("A mean", rows.means, len(rows.pattern), n_columns)
+    check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
+
+
 def row_log_det(rows, gamma):
     """log |I + 2 gamma Sigma_i| for each row."""
+    check_blocks(rows)
     log_det = np.empty(len(rows.gaps))
     _log_dets(rows.gap_start, rows.block_start, rows.covariance, gamma, log_det)
     return log_det[rows.pattern]
@@ -76,6 +86,7 @@ def lay_out(rows, gamma, centre):
 
     Means are measured from ``centre``, so that columns far from 0 lose no digits.
     """
+    check_laws(rows, rows.n_features)
     counts = np.bincount(rows.pattern, minlength=len(rows.gaps))
     rank = np.empty(len(counts), dtype=np.int64)
     rank[np.lexsort((np.arange(len(counts)), counts < CROWD))] = np.arange(len(counts))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, pinvh
 
+from gapkernel.compute.doors import check_array, check_numbers, check_places
 from gapkernel.compute.linalg.blocks import starts_of
 from gapkernel.compute.linalg.conditional import SINGULAR, condition_patterns, expectation, workspace
 from gapkernel.compute.runtime.tasks import run_tasks
@@ -55,7 +56,9 @@ class CompressedRows:
 
     def statistics(self, mean, covariance, precision, log_det) -> Statistics:
         """Sums of the E-step."""
-        d, n_patterns = len(mean), len(self.missing)
+        d, n_patterns = self.n_features, len(self.missing)
+        check_array("The mean", mean, np.float64, d)
+        check_array("The covariance", covariance, np.float64, d, d)
         cuts = np.searchsorted(self.row_start, np.linspace(0, self.row_start[-1], CHUNKS + 1)[1:-1])
         cuts = np.concatenate([[0], np.minimum(cuts, n_patterns), [n_patterns]])
         moments, spread = np.zeros((CHUNKS, d + 1, d + 1)), np.zeros((CHUNKS, d, d))
@@ -96,11 +99,17 @@ class Prior:
 
 def conditioned(patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray):
     """Rows with conditional means in their gaps, flat conditional covariances of the patterns, and log densities."""
+    n, d = X.shape
+    check_array("The rows", X, np.float64, n, d)
+    check_array("The gaps of the patterns", patterns.gaps, np.bool_, len(patterns), d)
+    check_places("The patterns of the rows", patterns.index, len(patterns), n)
+    check_numbers("The mean", mean, d)
+    check_numbers("The covariance", covariance, d, d)
     block_start = starts_of(patterns.gaps.sum(axis=1) ** 2)
-    rows, blocks, log_density = X.copy(), np.empty(block_start[-1]), np.empty(len(X))
+    rows, blocks, log_density = X.copy(), np.empty(block_start[-1]), np.empty(n)
     condition_patterns(
         patterns.gaps, patterns.row_start, patterns.order, mean, covariance,
-        block_start, workspace(X.shape[1]), rows, blocks, log_density,
+        block_start, workspace(d), rows, blocks, log_density,
     )  # fmt: skip
     return rows, blocks, log_density
 

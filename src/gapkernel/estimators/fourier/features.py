@@ -82,7 +82,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sampled
 
     orthogonal: bool = True
 
-    _held: ClassVar[dict] = {"map_": FourierMap, "_n_features_out": int}
     _parameter_constraints: ClassVar[dict] = {"orthogonal": ["boolean"]}
 
     def fit(self, X, y=None, sample_weight=None) -> FourierFeatures:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -34,25 +33,12 @@ class FourierModel(SampledDensity):
     coef_: np.ndarray = field(init=False)
     intercept_: np.ndarray = field(init=False)
 
-    _held: ClassVar[dict] = {
-        "features_": FourierFeatures,
-        "_sums_so_far": Sums,
-        "coef_": np.ndarray,
-        "intercept_": np.ndarray | Real,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "orthogonal": ["boolean"],
         "alpha": [POSITIVE],
     }
     _check_targets: ClassVar[Callable[..., np.ndarray]]
     _sums_of: ClassVar[Callable[..., Sums]]
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if "coef_" in self.__dict__:
-            shape = (*np.shape(self.intercept_), self.features_.map_.n_components)
-            if self.coef_.shape != shape or not all(np.isfinite(part).all() for part in (self.coef_, self.intercept_)):
-                raise ValueError("The coefficients do not go with the features.")
 
     def _solve(self, features: FourierFeatures, sums: Sums, parts: TableInParts | None = None) -> Self:
         """Find the coefficients, and keep everything."""

@@ -18,21 +18,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.runtime.config import config_context, get_config, thread_count
+from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread
-from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_asked
+from gapkernel.estimators.calibration import Calibration, MaskCalibration
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.combination import log_loss, weighted_mean
 from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members, combined
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
 from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
 from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
-from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition
 from gapkernel.solvers.base import Folds
-from gapkernel.tables import Schema, Table, read_labelled, read_splits, read_weight
+from gapkernel.tables import Table, read_labelled, read_splits, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
@@ -49,7 +49,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     cv: Any = 5
     n_exact: int = 2000
     time_limit: float | None = None
-    conformal: bool | str = True
+    conformal: bool | str = "count"
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     verbose: bool | int = False
@@ -64,25 +64,6 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         "n_exact": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
-
-    _held: ClassVar[dict] = {
-        "preparation_": Preparation,
-        "schema_": Schema,
-        "fitted_": [FittedMember],
-        "weights_": "float m",
-        "calibration_": Calibration | None,
-        "training_summary_": TrainingSummary,
-        "_left_out": LeftOutMembers | None,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if "fitted_" in self.__dict__ and not len(self.fitted_) == len(self.weights_) > 0:
-            raise ValueError("The members do not go with their weights.")
-        left_out = self.__dict__.get("_left_out")
-        if left_out is not None and any(len(part) != len(self.weights_) for part in left_out.members):
-            raise ValueError("The members that were left out do not go with their weights.")
-        check_asked(self.__dict__.get("calibration_"), 0 if left_out is None else len(left_out.y))
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Try the members, combine them, and fit those that are used to all rows.
@@ -102,7 +83,7 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         self : object
         """
         self._validate_params()
-        threads = thread_count() if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
+        threads = joblib.effective_n_jobs(self.n_jobs)
         with config_context(n_threads=threads, progress=bool(self.verbose) or get_config().progress):
             return self._fit(X, y, sample_weight)
 

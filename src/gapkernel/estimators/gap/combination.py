@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_softmax, softmax
-
-from gapkernel.compute.runtime.restored import Restored
 
 SHRINKAGE = 0.75
 """How far the weights with the smallest out-of-fold loss are moved to those that treat all families alike."""
@@ -34,7 +31,7 @@ SMALLEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class ToProbabilities(Restored):
+class ToProbabilities:
     """Probabilities as the softmax of an affine map of scores.
 
     Attributes
@@ -48,8 +45,6 @@ class ToProbabilities(Restored):
     slope: np.ndarray
     intercept: np.ndarray
     doubt: float
-
-    _held: ClassVar[dict] = {"slope": "float s c", "intercept": "float c", "doubt": float}
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, (n, n_classes)."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.runtime.tasks import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities, weighted_mean
 from gapkernel.estimators.gap.preparation import View
@@ -17,7 +15,7 @@ from gapkernel.tables import Schema, Table
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMember(Restored):
+class FittedMember:
     """A model that has learned from all rows, or from those of a split.
 
     Attributes
@@ -41,22 +39,6 @@ class FittedMember(Restored):
     schema: Schema
     n_classes: int
 
-    _held: ClassVar[dict] = {
-        "view": View,
-        "estimator": BaseEstimator,
-        "method": str,
-        "to_probabilities": ToProbabilities | None,
-        "schema": Schema,
-        "n_classes": int,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.n_classes != (0 if self.to_probabilities is None else len(self.to_probabilities.intercept)):
-            raise ValueError("The probabilities of a member do not go with the classes.")
-        if self.method not in ("predict", "decision_function", "predict_proba"):
-            raise ValueError(f"A member answers by {self.method!r}.")
-
     @property
     def has_laws(self) -> bool:
         """Whether it has laws for gaps at all: trees do not."""
@@ -76,7 +58,7 @@ class FittedMember(Restored):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutMembers(Restored):
+class LeftOutMembers:
     """The members that are used, each fitted anew to the rows that every split learns from.
 
     They have not learned from a row that their split leaves out, and can answer it again with more of its cells hidden.
@@ -94,13 +76,6 @@ class LeftOutMembers(Restored):
     y: np.ndarray
     split: np.ndarray
     members: list[list[FittedMember]]
-
-    _held: ClassVar[dict] = {"y": "any n", "split": "int n", "members": [[FittedMember]]}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if not np.isin(self.split, np.arange(len(self.members))).all():
-            raise ValueError("Rows were left out by splits that do not exist.")
 
     def answers(self, places: np.ndarray, table: Table, weights: np.ndarray) -> np.ndarray:
         """The combined answers to prepared rows by the members that have not learned from the row at each place."""

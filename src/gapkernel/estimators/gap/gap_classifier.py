@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -56,8 +55,8 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         Seconds after which no further member is tried; those tried until then are combined. None is no limit.
     class_weight : dict, "balanced" or None, default=None
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
-    conformal : bool, "count" or "mask", default=True
-        Whether to calibrate `predict_set` by the out-of-fold probabilities. True or "count" goes by rows that miss
+    conformal : {False, "count", "mask"}, default="count"
+        Whether to calibrate `predict_set` by the out-of-fold probabilities. "count" goes by rows that miss
         about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_set`): the
         members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
         fits of them. Its sets are adaptive: a class is in if the classes that are more probable are not too
@@ -67,7 +66,8 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show a progress bar of the members.
     random_state : int, RandomState or None, default=None
@@ -118,17 +118,6 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
 
     scoring: str | Callable = "log_loss"
     class_weight: dict | str | None = None
-
-    _held: ClassVar[dict] = {"classes_": "any c"}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        left_out = self.__dict__.get("_left_out")
-        members = [*self.__dict__.get("fitted_", ()), *chain.from_iterable(left_out.members if left_out else ())]
-        if any(member.n_classes != len(self.classes_) for member in members):
-            raise ValueError("The members do not go with the classes.")
-        if left_out is not None and not np.isin(left_out.y, np.arange(len(self.classes_))).all():
-            raise ValueError("The rows that were left out do not go with the classes.")
 
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         labels, codes = read_classes(y)

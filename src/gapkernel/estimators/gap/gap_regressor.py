@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -13,7 +13,7 @@ from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
 from gapkernel.estimators.gap.shared_data import SharedData, Targets
-from gapkernel.estimators.process.training import location_and_unit
+from gapkernel.estimators.process.regressor import location_and_unit
 from gapkernel.tables import Table
 
 
@@ -45,8 +45,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         ``members_`` says so.
     time_limit : float, default=None
         Seconds after which no further member is tried; those tried until then are combined. None is no limit.
-    conformal : bool, "count" or "mask", default=True
-        Whether to calibrate `predict_interval` by the out-of-fold predictions. True or "count" goes by rows that miss
+    conformal : {False, "count", "mask"}, default="count"
+        Whether to calibrate `predict_interval` by the out-of-fold predictions. "count" goes by rows that miss
         about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_interval`): the
         members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
         fits of them.
@@ -54,7 +54,8 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show a progress bar of the members.
     random_state : int, RandomState or None, default=None
@@ -100,8 +101,6 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     """
 
     scoring: str | Callable = "neg_root_mean_squared_error"
-
-    _held: ClassVar[dict] = {"_units": [float]}
 
     @property
     def _reading(self) -> dict[str, Any]:

@@ -11,11 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.estimators.candidate import Candidate, Grid, fitted
 from gapkernel.estimators.fourier import FourierClassifier, FourierRegressor
 from gapkernel.estimators.gap.shared_data import GAP_WIDTHS, Judge, Judged, SharedData
-from gapkernel.estimators.ridge import KernelRidge
+from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.search import Settings
 from gapkernel.estimators.svm import SVC
 from gapkernel.kernels import HeterogeneousKernel, Missingness
@@ -166,7 +165,7 @@ class ProcessMember(Member):
         return replace(self._best(data, data.settled(view, estimator), [{}], judge, view), shown=shown)
 
 
-class OnCodes(Restored, BaseEstimator):
+class OnCodes(BaseEstimator):
     """An estimator on standardised numbers and one-hot codes; a column without a value at fit is a column of zeros.
 
     Parameters
@@ -175,8 +174,6 @@ class OnCodes(Restored, BaseEstimator):
     labels : ndarray, default=None
         The classes, which the estimator is given in place of their places; None for numbers.
     """
-
-    _held: ClassVar[dict] = {"empty_": "bool c", "model_": BaseEstimator}
 
     def __init__(self, estimator, labels=None):
         self.estimator = estimator

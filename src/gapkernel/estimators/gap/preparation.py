@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.runtime.restored import Restored
 from gapkernel.compute.standardise import standard_of
 from gapkernel.estimators.inspectable import TrainingSummary
 from gapkernel.tables import Schema, Table, Tilt
@@ -49,7 +48,7 @@ class ColumnUse(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation(Restored):
+class Preparation:
     """From a table as it was read to the table that is learned from: standardised numbers, and categories.
 
     Attributes
@@ -71,25 +70,6 @@ class Preparation(Restored):
     location: np.ndarray
     scale: np.ndarray
     schema: Schema
-
-    _held: ClassVar[dict] = {
-        "columns": [ColumnUse],
-        "used": "int d",
-        "values": [dict | None],
-        "location": "float d",
-        "scale": "float d",
-        "schema": Schema,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        whole = len(self.values) == len(self.schema.levels) == len(self.used)
-        if not whole or not np.isin(self.used, np.arange(len(self.columns))).all():
-            raise ValueError("The columns do not go with one another.")
-        for places, levels in zip(self.values, self.schema.levels, strict=True):
-            known = set() if places is None else set(places.values())
-            if (places is None) != (levels is None) or known - set(range(len(levels or ()))):
-                raise ValueError("A column has values without a level.")
 
     def __call__(self, table: Table) -> Table:
         """Prepare rows; a value that is no level is a gap."""
@@ -200,7 +180,7 @@ def _is_count(distinct: np.ndarray, n: int) -> bool:
     return FEW_ROWS <= n == len(distinct) and distinct[-1] - distinct[0] == n - 1 and bool(np.all(distinct % 1 == 0))
 
 
-class View(Restored, ABC):
+class View(ABC):
     """A change to prepared tables, learned from the training table."""
 
     @abstractmethod
@@ -228,8 +208,6 @@ class GapsAsLevels(View):
     columns: np.ndarray
     schema: Schema
 
-    _held: ClassVar[dict] = {"columns": "int g", "schema": Schema}
-
     def __call__(self, table: Table) -> Table:
         values = table.values.copy()
         for k in self.columns:
@@ -254,8 +232,6 @@ class WithoutOffsets(View):
     patterns: np.ndarray
     offsets: np.ndarray
     columns: np.ndarray
-
-    _held: ClassVar[dict] = {"patterns": "int p *", "offsets": "float p c", "columns": "int c"}
 
     def __call__(self, table: Table) -> Table:
         values = table.values.copy()

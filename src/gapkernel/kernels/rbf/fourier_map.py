@@ -13,12 +13,11 @@ A kernel on gaps that multiplies another one is the RBF kernel on 0/1 columns of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from gapkernel.compute.runtime.restored import Restored
+from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
@@ -26,7 +25,7 @@ from gapkernel.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
-class FourierMap(Restored):
+class FourierMap:
     """Expected random features for one kernel.
 
     Attributes
@@ -48,19 +47,6 @@ class FourierMap(Restored):
     n_components: int
     phase: float
 
-    _held: ClassVar[dict] = {
-        "kernel": Kernel,
-        "frequencies": "float w *",
-        "centre": "float d",
-        "n_components": int,
-        "phase": float,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if 2 * len(self.frequencies) - self.n_components not in (0, 1):
-            raise ValueError("The frequencies do not go with the number of features.")
-
     @classmethod
     def draw(cls, kernel: Kernel, n_components: int, centre: np.ndarray, orthogonal: bool, random) -> FourierMap:
         """A map with random frequencies."""
@@ -77,7 +63,8 @@ class FourierMap(Restored):
 
     def __call__(self, rows: Rows) -> np.ndarray:
         """The features of each row, (n_rows, n_components): all cosines, then all sines."""
-        return self._waves(rows) * np.exp(_on_laws(self.kernel).log_scale(rows))[:, None]
+        features = self._waves(rows) * np.exp(_on_laws(self.kernel).log_scale(rows))[:, None]
+        return check_finite(features, "A Fourier feature")
 
     def _waves(self, rows: Rows) -> np.ndarray:
         """The mean wave of a mixture is the mixture of its components' waves."""

@@ -13,26 +13,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators import KernelMachine, Laws, OneAgainstRest, Training
+from gapkernel.compute import check_finite, check_fits
+from gapkernel.estimators import KernelEstimator, OneAgainstRest, Training
 from gapkernel.kernels import POSITIVE, Kernel
 from gapkernel.papers.expected_kernel.cone_solver import ConeSolution, ConeSolver
 from gapkernel.papers.expected_kernel.row_cones import cones_on_columns, cones_on_rows, primal_features
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
-from gapkernel.tables import Table, set_or_forget
+from gapkernel.tables import read_labelled, read_weight, set_or_forget
 
 MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
 """Rows that the kernel form still trains in minutes on one core."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RobustTraining(Training):
-    """What `RobustSVC` learns from, with the room for each row."""
-
-    tau: np.ndarray
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class RobustSVC(OneAgainstRest, KernelMachine):
+class RobustSVC(OneAgainstRest, KernelEstimator):
     """Support vector classification whose margins leave room for what is missing.
 
     The score of a training row with gaps is random. Its margin constraint is asked to hold with room for
@@ -177,7 +171,6 @@ class RobustSVC(OneAgainstRest, KernelMachine):
     max_rows: Any = "auto"
     verbose: bool = False
 
-    _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
         "C": [POSITIVE],
         "translation": [StrOptions({"chebyshev", "gaussian"})],
@@ -189,32 +182,51 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         "max_rows": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
 
-    def _training(self, table: Table, y, weight: np.ndarray | None) -> RobustTraining:
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Fit density, kernel and coefficients.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN, None and pd.NA mark a gap.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the coefficients and in the density. A weight of zero leaves a row out.
+
+        Returns
+        -------
+        self : RobustSVC
+        """
+        self._validate_params()
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
         tau = self._room(len(table))
-        training = super()._training(table, y, weight)
-        return RobustTraining(**vars(training), tau=tau[training.kept])
-
-    def _solver(self, training: Training) -> ConeSolver:
-        on_rows = self._form(len(training.table)) == "kernel"
-        return ConeSolver(on_rows, C=self.C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
-
-    def _learn(self, training: RobustTraining, laws: Laws, solver: ConeSolver) -> Self:  # type: ignore[override]
-        kernel, rows = laws.kernel, laws.rows
-        if solver.on_rows:
-            matrix = kernel.gram(self._points(rows))
-            cones = cones_on_rows(kernel, rows, self.covariance, training.tau)
+        training = Training.of(table, y, read_weight(sample_weight, table), classes=True)
+        tau, n = tau[training.kept], len(training.kept)
+        form = self._form(n)
+        solver = ConeSolver(
+            form == "kernel", C=self.C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose)
+        )
+        if form == "kernel":
+            check_fits((n, n), "The Gram matrix")
+        density, kernel, rows = self._fit_laws(training.table, training.weight)
+        points = self._points(rows)
+        if form == "kernel":
+            matrix = kernel.gram(points)
+            cones = cones_on_rows(kernel, rows, self.covariance, tau)
         else:
             root = _root(kernel)
             matrix = root * primal_features(rows, expected=self.mean == "expected")
-            cones = cones_on_columns(rows, self.covariance, root * training.tau, matrix.shape[1])
+            cones = cones_on_columns(rows, self.covariance, root * tau, matrix.shape[1])
         costs = training.class_weighted(self.class_weight)
         solution = replace(solver, cones=cones).solve(matrix, training.y, costs)
-        self.form_, self.tau_ = "kernel" if solver.on_rows else "primal", training.tau
-        return self._keep(training, laws._replace(rows=self._points(rows)), solution)
+        self.density_, self.kernel_, self.rows_, self.form_, self.tau_ = density, kernel, points, form, tau
+        self.classes_, self.training_summary_ = np.asarray(training.classes), training.summary
+        return self._keep(solution)
 
-    def _keep(self, training: Training, laws: Laws, solution: ConeSolution) -> Self:  # type: ignore[override]
-        super()._keep(training, laws, solution)
-        self.intercept_ = solution.intercept
+    def _keep(self, solution: ConeSolution) -> Self:
+        """What the solver found, and a warning if it stopped early."""
+        self._weights, self.intercept_ = solution.weights, solution.intercept
         if self.form_ == "primal":
             set_or_forget(self, coef_=self._primal(), dual_coef_=None)
         else:
@@ -228,18 +240,16 @@ class RobustSVC(OneAgainstRest, KernelMachine):
                     f"The cone solver stopped early: {status} after {n_iter} iterations, with residuals {residuals}. "
                     f"Raise max_iter or tol, scale the columns, or lower C or tau.",
                     ConvergenceWarning,
-                    stacklevel=4,
+                    stacklevel=3,
                 )
                 break
         return self
 
-    def _laws(self, X) -> Rows:
-        return self._points(super()._laws(X))
-
     @property
     def averages_gaps(self) -> bool:
         """Whether the decision values of a row are their exact averages over its law: those of imputed rows are not."""
-        return super().averages_gaps and self.mean == "expected"
+        check_is_fitted(self, "form_")
+        return self.kernel_.is_expectation and not self.indicator and self.mean == "expected"
 
     def _points(self, rows: Rows) -> Rows:
         """The rows that the kernel compares: their laws, or the imputed values as if they had been observed."""
@@ -248,20 +258,14 @@ class RobustSVC(OneAgainstRest, KernelMachine):
         certain = GaussianRows.certain(rows.means)
         return MaskedRows(certain, rows.mask()) if self.indicator else certain
 
-    # in the primal form, one weight for each column
-    _held: ClassVar[dict] = {"_weights": "float w o", "intercept_": "float o", "form_": str}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        form, held = self.__dict__.get("form_"), len(self.__dict__.get("_weights", ()))
-        if (form == "kernel" and held != len(self.rows_)) or (form == "primal" and held < self.rows_.n_features):
-            raise ValueError("The coefficients do not go with the rows.")
-
     def _values(self, X) -> np.ndarray:
         check_is_fitted(self, "form_")
+        rows = self._points(self._laws(X))
         if self.form_ == "kernel":
-            return super()._values(X)
-        return self._laws(X).means @ self._primal().T + self._intercept
+            values = self.kernel_.dot(rows, self.rows_, self._weights) + self.intercept_
+        else:
+            values = rows.means @ self._primal().T + self.intercept_
+        return check_finite(values, "The margin")
 
     def _primal(self) -> np.ndarray:
         """The weight of each column, (n_outputs, n_features); private coordinates belong to training rows."""

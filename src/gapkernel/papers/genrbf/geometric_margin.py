@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute import Restored, check_finite, check_fits, tracked
+from gapkernel.compute import check_finite, check_fits, tracked
 from gapkernel.estimators import OneAgainstRest, class_weighted, part_of
 from gapkernel.kernels import POSITIVE, scale_gamma
 from gapkernel.papers.genrbf.alternating_scales import AlternatingScales, ScaledSolution, largest_margin
@@ -22,7 +22,6 @@ from gapkernel.papers.genrbf.observed_columns import ObservedColumnsKernel
 from gapkernel.rows import Moments, Patterns
 from gapkernel.solvers import Classification
 from gapkernel.tables import (
-    Schema,
     Table,
     TakesGaps,
     read_classes,
@@ -34,7 +33,7 @@ from gapkernel.tables import (
 
 
 @dataclass(frozen=True, eq=False)
-class SupportRows(Restored):
+class SupportRows:
     """The rows that a direction w = sum_j weights_j phi(row_j) is made of.
 
     Attributes
@@ -47,8 +46,6 @@ class SupportRows(Restored):
     values: np.ndarray
     seen: np.ndarray
     weights: np.ndarray
-
-    _held: ClassVar[dict] = {"values": "float n d", "seen": "float n d", "weights": "float n"}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -165,13 +162,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool | int = False
 
-    _held: ClassVar[dict] = {
-        "_kernel": ObservedColumnsKernel,
-        "_column_scales": "float d",
-        "_fits": [SupportRows],
-        "intercept_": "float o",
-        "schema_": Schema,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "C": [POSITIVE],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
@@ -186,12 +176,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "margin_tol": [Interval(Real, 0, 1, closed="neither")],
         "indicator": ["boolean"],
     }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        shapes = {fit.values.shape[1:] for fit in self.__dict__.get("_fits", ())}
-        if shapes and (shapes != {self._column_scales.shape} or len(self._fits) != len(self.intercept_)):
-            raise ValueError("The directions do not go with the columns.")
 
     def fit(self, X, y, sample_weight=None) -> GeometricMarginSVC:
         """Find the weights of the columns.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute import Restored
-
 
 @dataclass(frozen=True)
-class ObservedColumnsKernel(Restored):
+class ObservedColumnsKernel:
     """A kernel over the columns that both rows have.
 
     Rows come as values with 0 in the gaps, and a mask of what is there. For scalar products leaving a column out
@@ -29,8 +26,6 @@ class ObservedColumnsKernel(Restored):
     gamma: float = 1.0
     coef0: float = 0.0
     degree: float = 3
-
-    _held: ClassVar[dict] = {"name": str, "gamma": float, "coef0": float, "degree": float}
 
     def cross(self, left, left_seen, right, right_seen) -> np.ndarray:
         """Kernel matrix of two tables."""

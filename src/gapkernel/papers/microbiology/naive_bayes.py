@@ -9,8 +9,9 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gapkernel.compute import check_finite
 from gapkernel.kernels import POSITIVE
-from gapkernel.tables import AnswersInParts, Schema, TakesGaps, read_classes, read_labelled, read_table, read_weights
+from gapkernel.tables import AnswersInParts, TakesGaps, read_classes, read_labelled, read_table, read_weights
 
 
 class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEstimator):
@@ -53,20 +54,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
     array(['cow', 'hen'], dtype='<U3')
     """
 
-    _held: ClassVar[dict] = {
-        "class_log_prior_": "any c",
-        "classes_": "any c",
-        "_codes": ["float *"],
-        "feature_log_prob_": ["float c *"],
-        "schema_": Schema,
-    }
     _parameter_constraints: ClassVar[dict] = {"smoothing": [POSITIVE]}
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        pairs = zip(self.__dict__.get("_codes", ()), self.__dict__.get("feature_log_prob_", ()), strict=True)
-        if any(len(codes) != chances.shape[1] for codes, chances in pairs):
-            raise ValueError("The probabilities do not go with the categories.")
 
     def __init__(self, *, smoothing=1.0) -> None:
         self.smoothing = smoothing
@@ -125,7 +113,7 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
             if len(known):
                 place = np.searchsorted(known, column).clip(max=len(known) - 1)
                 joint += np.where((known[place] == column)[:, None], log_prob[:, place].T, 0.0)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        return joint - check_finite(logsumexp(joint, axis=1, keepdims=True), "A log probability")
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells.

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute import check_finite, pivoted_cholesky, watched
-from gapkernel.density import AtomicDensity, Density, base_measure
+from gapkernel.density import Density, base_measure
 from gapkernel.estimators import Inspectable, TrainingSummary
 from gapkernel.kernels import POSITIVE, complete_kernel
 from gapkernel.papers.missing_variables.allowed_labels import read_labels
@@ -24,7 +24,7 @@ from gapkernel.papers.missing_variables.losses import Labels
 from gapkernel.papers.missing_variables.objective import IncompleteProblem
 from gapkernel.papers.missing_variables.penalty_choice import chosen_penalty
 from gapkernel.papers.missing_variables.transduction import LOSSES, SMOOTH, solve_incomplete
-from gapkernel.tables import AnswersInParts, Schema, Table, TakesGaps, read_table, read_weight
+from gapkernel.tables import AnswersInParts, Table, TakesGaps, read_table, read_weight
 
 AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
 TOL, HINGE_TOL = 1e-5, 1e-3
@@ -208,14 +208,6 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     random_state: Any = None
     verbose: bool | int = False
 
-    _held: ClassVar[dict] = {
-        "theta_": "float c f",
-        "_features": FeatureMap,
-        "completions_": AtomicDensity,
-        "schema_": Schema,
-        "classes_": "any c",
-        "training_summary_": TrainingSummary,
-    }
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
         "C": [POSITIVE, StrOptions({"cv"})],

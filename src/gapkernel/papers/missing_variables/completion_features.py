@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 
-from gapkernel.compute import Basis, Restored, centres, get_config, starts_of, tracked
+from gapkernel.compute import Basis, centres, get_config, starts_of, tracked
 from gapkernel.density import AtomicDensity, row_blocks
 from gapkernel.kernels import CompleteKernel
 from gapkernel.papers.missing_variables.objective import Block
@@ -56,7 +56,7 @@ def rows_for_basis(
     return centres(rows, size, random) if basis == "kmeans" else rows
 
 
-class FeatureMap(Restored):
+class FeatureMap:
     """phi of complete rows: whitened kernel values with the basis, and a constant 1 for the intercept.
 
     Parameters
@@ -66,20 +66,6 @@ class FeatureMap(Restored):
     intercept : bool
     dtype : dtype
     """
-
-    _held: ClassVar[dict] = {
-        "kernel": CompleteKernel,
-        "basis": Basis,
-        "whitening": "any b b",
-        "origin": "float d",
-        "intercept": bool,
-        "dtype": np.dtype,
-    }
-
-    def _check_held(self) -> None:
-        super()._check_held()
-        if self.basis.rows.shape != (len(self.whitening), len(self.origin)):
-            raise ValueError("The features do not go with their basis.")
 
     def __init__(self, kernel: CompleteKernel, basis: Basis, intercept: bool, dtype):
         self.kernel, self.intercept, self.dtype = kernel, intercept, np.dtype(dtype)

@@ -30,6 +30,7 @@ class Partitions:
     @classmethod
     def of(cls, scores: np.ndarray, counts: np.ndarray) -> Partitions:
         """Partitions of the scores (with the log-weights of the completions in them)."""
+        compute.check_counts("The completions of the rows", counts, len(scores))
         log, shares = np.empty((len(counts), scores.shape[1])), np.empty(scores.shape)
         _partitions(np.ascontiguousarray(scores, np.float64), counts, log, shares)
         return cls(log, shares, counts)

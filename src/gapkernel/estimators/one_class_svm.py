@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.svm.svm import SupportVectorMachine
+from gapkernel.estimators.svm import SupportVectorMachine
 from gapkernel.solvers import libsvm
 
 
@@ -91,8 +91,6 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """
 
     nu: float = 0.5
-
-    _held: ClassVar[dict] = {"offset_": "float o"}
 
     def score_samples(self, X) -> np.ndarray:
         """How ordinary each row is; higher is more ordinary.

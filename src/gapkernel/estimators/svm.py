@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,8 +33,6 @@ class SupportVectorMachine(LibsvmParameters, KernelMachine):
     """A kernel machine on libsvm."""
 
     verbose: bool = False
-
-    _held: ClassVar[dict] = {"dual_coef_": "float * n", "intercept_": "float o", "support_": "int n"}
 
     @property
     def coef_(self) -> np.ndarray:
@@ -172,11 +169,6 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         "break_ties": ["boolean"],
     }
 
-    def _check_held(self) -> None:
-        super()._check_held()
-        if "classes_" in self.__dict__ and len(self._intercept) != comb(len(self.classes_), 2):
-            raise ValueError("The coefficients do not go with the classes.")
-
     @property
     def predict_proba(self):
         """None: an error says which estimators have probabilities."""
@@ -231,12 +223,9 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         """Whether the decision values of a row are their exact averages over its law: votes among classes are not."""
         return super().averages_gaps and (len(self.classes_) == 2 or self.decision_function_shape == "ovo")
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _solver(self, training: Training) -> libsvm.Classification:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
-
-    def _solver(self, training: Training) -> libsvm.Classification:
         return libsvm.Classification(class_weight=self._weights_of(training.classes), **self._libsvm("C"))
 
     def _weights_of(self, classes):
@@ -294,9 +283,9 @@ class SVR(MachineIntervals, RegressorMixin, SupportVectorMachine):
         Whether libsvm prints its progress.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the errors on fifths of the rows that are left out in turn, at the
-        density of all rows: five more fits on the same Gram matrix. True or "count" goes by left-out rows that miss
+        density of all rows: five more fits on the same Gram matrix. "count" goes by left-out rows that miss
         about as many cells as a new row, "mask" by left-out rows with the same cells hidden (see `predict_interval`).
         Rows count alike there, whatever their weights.
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from gapkernel.estimators.calibration import ConformalIntervals, GapCountCalibration, check_enough
+from gapkernel.estimators.calibration import NO, ConformalIntervals, GapCountCalibration, check_enough
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
 from gapkernel.estimators.sampled_density import sample_rows
@@ -67,7 +67,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
         `Missingness` must have ``rule="product"``.
     random_state : int, RandomState or None, default=None
         Seed of the frequencies and of the rows drawn for density and intervals. None draws anew in each fit.
-    conformal : bool or "count", default=False
+    conformal : {False, "count"}, default=False
         Whether to calibrate `predict_interval` among rows that miss about as many cells, by the error on each row when
         it is left out, in closed form, at the density of all rows. Of more than 100,000 rows, 100,000 are drawn.
         Rows count alike there, whatever their weights.
@@ -107,8 +107,7 @@ class FourierRegressor(ConformalIntervals, MultiOutputMixin, RegressorMixin, Fou
 
     conformal: bool | str = False
 
-    _held: ClassVar[dict] = {"calibration_": GapCountCalibration | None}
-    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count"})]}
+    _parameter_constraints: ClassVar[dict] = {"conformal": [NO, StrOptions({"count"})]}
     _check_targets = partial(read_target, multi_output=True, y_numeric=True)
     _sums_of = Sums.of_values
 

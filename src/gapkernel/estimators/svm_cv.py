@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV
-from gapkernel.estimators.svm.svm import SVC, SVR, LibsvmParameters
+from gapkernel.estimators.search_cv import PENALTIES, ChosenIntervals, SearchCV, of_best
+from gapkernel.estimators.svm import SVC, SVR, LibsvmParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,12 +38,13 @@ class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
     cv : int, splitter or iterable of splits, default=None
         Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five stratified folds.
     scoring : str or callable, default=None
-        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVC` of a
-        candidate and the test rows as they were given. None is accuracy.
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets a fitted candidate, with the
+        attributes and methods of `SVC`, and the test rows as they were given. None is accuracy.
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -112,10 +113,7 @@ class SVCCV(ClassifierMixin, LibsvmParameters, SearchCV):
 
     _kind = SVC
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """The classes."""
-        return self._best.classes_
+    classes_ = of_best("classes_", "The classes, sorted.")
 
     def decision_function(self, X) -> np.ndarray:
         """Signed distance from the boundary of the best estimator.
@@ -160,12 +158,13 @@ class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
     cv : int, splitter or iterable of splits, default=None
         Number of folds, splitter of scikit-learn, or pairs of training and test rows. None is five folds.
     scoring : str or callable, default=None
-        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets the fitted `SVR` of a
-        candidate and the test rows as they were given. None is R squared.
+        A name that scikit-learn knows, or ``scoring(estimator, X, y)``, which gets a fitted candidate, with the
+        attributes and methods of `SVR`, and the test rows as they were given. None is R squared.
     refit : bool, default=True
         Whether to fit the best candidate to all rows.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
     verbose : bool or int, default=False
         Whether to show progress over the splits.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -181,9 +180,9 @@ class SVRCV(ChosenIntervals, RegressorMixin, LibsvmParameters, SearchCV):
         Memory of libsvm's cache, in MB.
     max_iter : int, default=10_000_000
         Iterations of libsvm, which stops there with a warning; -1 is no limit, as in scikit-learn.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_interval` by the errors on the test rows of the splits at the chosen settings and
-        the density of all rows; ``cv`` must test every row once. True or "count" goes by test rows that miss about as
+        the density of all rows; ``cv`` must test every row once. "count" goes by test rows that miss about as
         many cells as a new row, "mask" by test rows with the same cells hidden (see `predict_interval`).
         Rows count alike there, whatever their weights.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -10,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -17,10 +19,49 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
-from gapkernel.estimators.one_against_rest import OneAgainstRest
 from gapkernel.solvers.normal_equations import LOSSES, Slope, Sums, newton, ridge, slope
 from gapkernel.tables import read_classes, read_target
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.table_in_parts import Part, TableInParts
+
+
+class OneAgainstRest(ClassifierMixin, AnswersInParts):
+    """Gives `decision_function` and `predict` to a classifier whose `_values` are of shape (n_rows, n_outputs)."""
+
+    classes_: np.ndarray
+    intercept_: np.ndarray
+    _values: Callable[..., np.ndarray]
+
+    def decision_function(self, X) -> np.ndarray:
+        """The decision values of each row: the class is that of the largest, or with two classes given by the sign.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
+            NaN, None, pd.NA and levels unknown at fit are gaps.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes give one value, positive for ``classes_[1]``.
+        """
+        values = self._values(X)
+        return values.ravel() if len(self.classes_) == 2 else values
+
+    def predict(self, X) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), dask collection or `batches`
+            NaN, None, pd.NA and levels unknown at fit are gaps.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        values = self._values(X)
+        return self.classes_[values.argmax(axis=1) if len(self.classes_) > 2 else (values.ravel() >= 0).astype(int)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,0 +1,39 @@
+"""Checks at the doors of compiled loops, which look at no bounds themselves.
+
+A function that hands arrays to a compiled loop checks them first, once a call. So no loop reads or writes beyond its
+arrays, whoever calls it and whatever a file held.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gapkernel.compute.linalg.finite import check_finite
+
+
+def check_array(what: str, array: np.ndarray, dtype: type, *shape: int) -> None:
+    """Refuse all but an array of this type and shape."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        wanted = f"{np.dtype(dtype)} {tuple(map(int, shape))}"
+        raise ValueError(f"{what} must be an array of {wanted}, got {found}.")
+
+
+def check_numbers(what: str, array: np.ndarray, *shape: int) -> None:
+    """Refuse all but an array of finite doubles of this shape."""
+    check_array(what, array, np.float64, *shape)
+    check_finite(array, what)
+
+
+def check_places(what: str, places: np.ndarray, n_places: int, *shape: int) -> None:
+    """Refuse all but an array of whole numbers from 0 to ``n_places - 1``."""
+    check_array(what, places, np.intp, *shape)
+    if places.size and not (places.min() >= 0 and places.max() < n_places):
+        raise ValueError(f"{what} must lie between 0 and {n_places - 1}.")
+
+
+def check_counts(what: str, counts: np.ndarray, total: int) -> None:
+    """Refuse all but whole numbers from 0 up that add up to ``total``."""
+    check_places(what, counts, total + 1, *np.shape(counts)[:1])  # none is so large that the sum wraps around
+    if counts.sum() != total:
+        raise ValueError(f"{what} must add up to {total}, got {counts.sum()}.")
