@@ -19,8 +19,7 @@ from gapkernel.estimators import Search
 from gapkernel.inspection import holm
 from gapkernel.papers.missing_variables import LBFGS, AtomicDensity, CCCPClassifier, KernelBasis
 from gapkernel.papers.missing_variables.cccp_classifier import CANDIDATES
-from gapkernel.papers.study.figures import points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import Claim, Report, ReportTable, beside_the_paper, points_on_lines
 from gapkernel.studies import Protocol, Task, remove_by_row, sign_flip_pvalue
 
 LABELS = {
@@ -170,7 +169,7 @@ def reproduce(context) -> Report:
 
 def report(frame, protocol: Digits, draws: int) -> Report:
     """The errors of section 5 from the results."""
-    out = Report("CCCP", seconds=float(frame["seconds"].sum()))
+    out = Report.of(frame)
     means = 100 * frame.groupby("method")["error"].mean()
     note = f"Errors agree if at most {TWO_ERRORS:g} point apart, two standard errors of one of them."
     chances = {pair: compared(frame, *pair) for pair in PAIRS}

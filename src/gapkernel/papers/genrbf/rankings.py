@@ -1,14 +1,16 @@
-"""Beside the methods of the genRBF experiment: other readings of what the paper says of two, and GapClassifier."""
+"""Ranks of the genRBF experiment in blocks of data set, mechanism and share, and what else is put beside them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.papers.genrbf.blocks import PAPER_LABELS, by_data_set, cells, few_gaps, many_gaps, ranks_of
 from gapkernel.papers.genrbf.compared import CANDIDATES
-from gapkernel.papers.study.report import ReportTable
-from gapkernel.studies import friedman_nemenyi
+from gapkernel.papers.study import ReportTable, curves, percent, with_error
+from gapkernel.studies import FriedmanNemenyi, friedman_nemenyi
 
+PAPER_LABELS = [CANDIDATES[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
+"""The six methods of the paper."""
+FEW_GAPS, MANY_GAPS = 0.3, 0.5
 READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
 """Other ways to read what the paper says of a method."""
 READ_OTHERWISE = (
@@ -17,6 +19,86 @@ READ_OTHERWISE = (
     "its product."
 )
 GAP = CANDIDATES["gap"].short
+
+
+def labelled(frame):
+    """The results with the names that people know."""
+    return frame.assign(label=frame["method"].map({name: method.short for name, method in CANDIDATES.items()}))
+
+
+def cells(frame):
+    """Mean accuracy of each method in each block (data set, mechanism, fraction)."""
+    return frame.pivot_table(index=["dataset", "mechanism", "fraction"], columns="label", values="accuracy", sort=False)
+
+
+def few_gaps(scores):
+    """Blocks with few of the cells removed."""
+    return scores[scores.index.get_level_values("fraction") <= FEW_GAPS]
+
+
+def many_gaps(scores):
+    """Blocks with at least half of the cells removed."""
+    return scores[scores.index.get_level_values("fraction") >= MANY_GAPS]
+
+
+def by_data_set(scores):
+    """Mean accuracy on each data set: blocks that are independent of each other."""
+    return scores.groupby(level="dataset").mean()
+
+
+def ranks_of(scores) -> dict[str, float]:
+    """The mean rank of each method."""
+    return dict(zip(scores.columns, friedman_nemenyi(scores).ranks.tolist(), strict=True))
+
+
+def rank_table(scores) -> ReportTable:
+    """Mean ranks at each share of removed cells, and where many are missing."""
+    parts = {percent(fraction): part for fraction, part in scores.groupby(level="fraction")}
+    parts["50 % and more"] = many_gaps(scores)
+    parts["all"] = scores
+    ranks = {name: friedman_nemenyi(part).ranks for name, part in parts.items()}
+    order = np.argsort(ranks["50 % and more"], kind="stable")
+    among = ranks_of(many_gaps(scores)[PAPER_LABELS])
+    rows = [
+        (name, *(f"{ranks[part][k]:.2f}" for part in parts), f"{among[name]:.2f}" if name in among else "")
+        for k, name in zip(order, scores.columns[order], strict=True)
+    ]
+    note = (
+        "Blocks are data set x mechanism (x share). The last column ranks the methods of the paper among themselves, "
+        "at 50 % and more. The paper gives its ranks as a figure only (Figs. 6 and 7)."
+    )
+    return ReportTable("Mean ranks", ("method", *parts, "the paper's six"), rows, note)
+
+
+def block_table(scores) -> ReportTable:
+    """The Friedman test with the paper's blocks and with data sets as blocks."""
+    parts = {"all blocks": scores, "50 % and more": many_gaps(scores), "data sets": by_data_set(scores)}
+    rows = [(name, *_test_row(friedman_nemenyi(part))) for name, part in parts.items()]
+    header = ("blocks", "number", "chi-square", "p", "with ties", "p ", "Iman-Davenport", "p  ", "critical difference")
+    note = "Blocks that share a data set are not independent, so only the last line is a fair test."
+    return ReportTable("Friedman tests", header, rows, note)
+
+
+def _test_row(result: FriedmanNemenyi) -> tuple[str, ...]:
+    return (
+        str(result.n_blocks),
+        f"{result.statistic:.1f}",
+        f"{result.pvalue:.2g}",
+        f"{result.tie_corrected_statistic:.1f}",
+        f"{result.tie_corrected_pvalue:.2g}",
+        f"{result.iman_davenport_statistic:.2f}",
+        f"{result.iman_davenport_pvalue:.2g}",
+        f"{result.critical_difference:.2f}",
+    )
+
+
+def rank_figure(scores):
+    """Mean rank against the share of removed cells (Fig. 6)."""
+    panel: dict = {name: [] for name in scores.columns}
+    for fraction, part in scores.groupby(level="fraction"):
+        for name, rank in ranks_of(part).items():
+            panel[name].append((100 * fraction, rank, 0.0))
+    return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
 
 
 def on_shared_rounds(frame, other):
@@ -93,8 +175,7 @@ def gap_finding(table: ReportTable) -> str:
 
 def difference(first, second) -> str:
     """The mean difference in points, with its standard error over the data sets."""
-    apart = 100 * by_data_set(first - second)
-    return f"{apart.mean():+.1f} ± {apart.sem():.1f}"
+    return with_error(100 * by_data_set(first - second), sign="+")
 
 
 def shares_of(scores) -> str:
