@@ -75,7 +75,7 @@ def test_the_genrbf_studies_are_of_methods_that_there_are(size, monkeypatch):
         asked[name] = tasks
         assert optional == (name != "genrbf")
         for method in {task.method for task in tasks}:
-            assert genrbf.METHODS[method].settings(protocol.grid)
+            assert genrbf.CANDIDATES[method].settings(protocol.grid)
 
     monkeypatch.setattr(genrbf, "report", lambda size, *frames: frames)
     chosen = genrbf.SIZES[size]
@@ -98,7 +98,7 @@ def test_claims_are_held_against_the_results():
 def cells_with(**more):
     frame = genrbf_results()
     frame = frame[frame["dataset"].isin(["heart_statlog", "pima"])]
-    frame = frame.assign(label=frame["method"].map(lambda name: genrbf.METHODS[name].short))
+    frame = frame.assign(label=frame["method"].map(lambda name: genrbf.CANDIDATES[name].short))
     return genrbf.cells(
         frame.assign(accuracy=frame["accuracy"] + frame["method"].map(lambda name: more.get(name, 0.0)))
     )

@@ -9,7 +9,7 @@ from gapkernel.papers.kernel_extension import experiment as ehk, table2
 from gapkernel.studies import Grid, Task
 
 
-@pytest.mark.parametrize("method", table2.METHODS)
+@pytest.mark.parametrize("method", table2.CANDIDATES)
 def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(method, monkeypatch):
     grids = {"classification": Grid(C=(1.0, 10.0, 100.0), gamma=(0.01, 0.1), alpha=(0.5, 0.9))}
     task = Task("synthetic", method, "mcar", 0.3)
@@ -21,7 +21,7 @@ def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(metho
     one = table2.NestedGridCV(grids=grids, n_folds=4, n_inner_folds=2)(task)
     assert one["rows"] == 20
     assert 0 <= one["loss"] <= 1
-    assert one["settings"] in table2.METHODS[method].settings(grids["classification"])
+    assert one["settings"] in table2.CANDIDATES[method].settings(grids["classification"])
 
 
 def test_regression_is_measured_against_the_mean(data_folder):

@@ -29,7 +29,7 @@ from gapkernel.papers.study import (
 from gapkernel.studies import EM_TOLERANCE, Protocol, Task, folds, paired_test, powers_of_two, remove_by_row
 
 DATASETS = {"heart_statlog": "Heart", "ionosphere": "Ionosphere"}
-METHODS = {
+LABELS = {
     "expected": "SVM, expected kernel",
     "variance": "cone SVM, expected kernel and variances",
     "identity": "cone SVM, imputed rows and spheres",
@@ -142,7 +142,7 @@ def reproduce(context) -> Report:
         Task(dataset, method, "mcar by row", fraction, draw, draw)
         for dataset in DATASETS
         for draw in range(size.draws)
-        for method in METHODS
+        for method in LABELS
         for fraction in ((0.0,) if method == "complete" else size.fractions)
     ]
     return report(context.run("expected-kernel", size.protocol, tasks), size)
@@ -151,14 +151,14 @@ def reproduce(context) -> Report:
 def report(frame, size: Size[Split]) -> Report:
     """Fig. 1 and the training times from the results."""
     out = Report.of(frame)
-    frame = frame.assign(label=frame["method"].map(METHODS))
+    frame = frame.assign(label=frame["method"].map(LABELS))
     panels = {}
     for dataset, title in DATASETS.items():
         part = frame[frame["dataset"] == dataset]
         panels[title] = points_of(part[part["method"] != "complete"], "label", "error")
-        whole = points_of(part[part["method"] == "complete"], "label", "error")[METHODS["complete"]][0]
+        whole = points_of(part[part["method"] == "complete"], "label", "error")[LABELS["complete"]][0]
         ends = (100 * min(size.fractions), 100 * max(size.fractions))
-        panels[title][METHODS["complete"]] = [(x, whole[1], 0.0) for x in ends]
+        panels[title][LABELS["complete"]] = [(x, whole[1], 0.0) for x in ends]
     figure = curves(panels, "test error, %", xlabel="removed features, %", columns=2)
     out.add_figure("figure1_error", figure, "Test error against the share of removed features of each training row.")
     out.tables = [error_table(frame, size), time_table(frame, size), beside_the_paper(claims(frame))]
@@ -183,12 +183,12 @@ def error_table(frame, size: Size[Split]) -> ReportTable:
         for fraction in (0.0, *size.fractions):
             cells = [title, percent(fraction)]
             cell = frame[(frame["dataset"] == dataset) & (frame["fraction"] == fraction)]
-            for method in METHODS:
+            for method in LABELS:
                 part = 100 * cell.loc[cell["method"] == method, "error"]
                 cells.append(with_error(part) if len(part) else "")
             rows.append(tuple(cells))
     note = "Mean over splits ± its standard error. The paper gives these as a figure only (Fig. 1)."
-    return ReportTable("Test error in per cent", ("data", "removed", *METHODS.values()), rows, note, keys=2)
+    return ReportTable("Test error in per cent", ("data", "removed", *LABELS.values()), rows, note, keys=2)
 
 
 def time_table(frame, size: Size[Split]) -> ReportTable:
@@ -227,7 +227,7 @@ def findings(frame) -> list[str]:
         spans = [
             f"{ratio[m].min():.0f} to {ratio[m].max():.0f} times faster than the one with {CONES[m]}" for m in CONES
         ]
-        errors = ", ".join(f"{METHODS[method]} {error:.1f} %" for method, error in means.sort_values().items())
+        errors = ", ".join(f"{LABELS[method]} {error:.1f} %" for method, error in means.sort_values().items())
         out.append(
             f"{title}: the cone SVMs are at most {apart:.1f} points of error away from the SVM with the expected "
             f"kernel, which trains {' and '.join(spans)}. Mean errors over the shares removed: {errors}."

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gapkernel.inspection import FriedmanNemenyi, friedman_nemenyi
-from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.genrbf.rankings import (
     PAPER_LABELS,
     READ_OTHERWISE,
@@ -27,7 +26,7 @@ from gapkernel.papers.genrbf.rankings import (
 )
 from gapkernel.papers.study import Claim, Report, ReportTable, Size, beside_the_paper, curves, percent, points_of
 from gapkernel.plots import CriticalDifferenceDisplay
-from gapkernel.studies import PAPER_GRID, QUICK_GRID, NestedCV, cell_tests, tasks_of
+from gapkernel.studies import PAPER_GRID, QUICK_GRID, FriedmanNemenyi, NestedCV, cell_tests, friedman_nemenyi, tasks_of
 
 DATASETS = {
     "australian": "Australian",
@@ -45,7 +44,7 @@ MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
 STANDARD_METHODS = (*QUICK_METHODS, "process")
 FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
-OURS = METHODS["genrbf"].short
+OURS = CANDIDATES["genrbf"].short
 FEWEST_PAIRS = 5
 """A t test of fewer differences says little."""
 
@@ -53,7 +52,7 @@ FEWEST_PAIRS = 5
 class GenRBFProtocol(NestedCV):
     """Nested cross-validation of the paper's methods."""
 
-    methods = METHODS
+    candidates = CANDIDATES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +119,7 @@ def report(size: Comparison, frame, readings=None, gap=None) -> Report:
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
         out.add_figure(f"figure{number}_{mechanism}", curves(panels, "accuracy, %", bars=False), f"Accuracy, {name}.")
     scores = cells(frame)
-    labels = [METHODS[name].short for name in size.methods]
+    labels = [CANDIDATES[name].short for name in size.methods]
     out.tables = [rank_table(scores), block_table(scores), accuracy_table(frame, labels)]
     out.tables.append(beside_the_paper(claims(scores)))
     out.findings, out.remarks = findings(scores, frame, size), remarks(size)

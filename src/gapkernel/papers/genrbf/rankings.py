@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.inspection import FriedmanNemenyi, friedman_nemenyi
-from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.study import ReportTable, curves, percent, with_error
+from gapkernel.studies import FriedmanNemenyi, friedman_nemenyi
 
-PAPER_LABELS = [METHODS[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
+PAPER_LABELS = [CANDIDATES[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
 """The six methods of the paper."""
 FEW_GAPS, MANY_GAPS = 0.3, 0.5
 READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
@@ -18,12 +18,12 @@ READ_OTHERWISE = (
     "whose gaps hold expected values; karma, linear: no RBF; karma, RBF of columns: an RBF of each column in place of "
     "its product."
 )
-GAP = METHODS["gap"].short
+GAP = CANDIDATES["gap"].short
 
 
 def labelled(frame):
     """The results with the names that people know."""
-    return frame.assign(label=frame["method"].map({name: method.short for name, method in METHODS.items()}))
+    return frame.assign(label=frame["method"].map({name: method.short for name, method in CANDIDATES.items()}))
 
 
 def cells(frame):
@@ -113,7 +113,7 @@ def reading_table(frame, results) -> ReportTable:
     six, readings = on_shared_rounds(frame[frame["label"].isin(PAPER_LABELS)], results)
     rows = []
     for name, method in READINGS.items():
-        label, place = METHODS[name].short, METHODS[method].short
+        label, place = CANDIDATES[name].short, CANDIDATES[method].short
         reading = readings[label].dropna()
         ours = six.loc[reading.index]
         theirs = ours.assign(**{place: reading})

@@ -30,7 +30,7 @@ PAPER = {  # Table 2
 }
 MAJORITY_ERROR = 47.5
 STAND_INS = ("source_tracking", "water_treatment")
-TABLE_METHODS = {"rbf1": "RBF1", "rbf2": "RBF2", "ehk": "EHK", "ehk_alpha": "EHK_alpha"}
+TABLE_LABELS = {"rbf1": "RBF1", "rbf2": "RBF2", "ehk": "EHK", "ehk_alpha": "EHK_alpha"}
 CURVES = {
     "rbf1": "RBF1",
     "rbf2": "RBF2",
@@ -82,7 +82,7 @@ QUICK = TableAndFigure(
 FULL = TableAndFigure(
     protocol=GridCV(grids=WIDE),
     repeats=10,
-    nested_methods=tuple(TABLE_METHODS),
+    nested_methods=tuple(TABLE_LABELS),
     nested_repeats=10,
     data=tuple(PAPER),
     figure_protocol=GridCV(grids=WIDE),
@@ -99,7 +99,7 @@ SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 def reproduce(context) -> Report:
     """Run the three studies and make the report."""
     size = SIZES[context.size]
-    table_tasks = tasks_of(dataset=size.data, method=TABLE_METHODS, repeat=range(size.repeats))
+    table_tasks = tasks_of(dataset=size.data, method=TABLE_LABELS, repeat=range(size.repeats))
     nested_tasks = tasks_of(
         dataset=size.data, method=size.nested_methods, repeat=range(size.nested_repeats), fold=range(10)
     )
@@ -171,14 +171,14 @@ def nested_losses(nested) -> dict[tuple[str, str], float]:
 
 def table2(size: TableAndFigure, best, honest) -> ReportTable:
     """Ours beside the paper's."""
-    header = ("data", "base", *(f"{label}{which}" for label in TABLE_METHODS.values() for which in ("", ", paper")))
-    header += tuple(f"{TABLE_METHODS[m]}, nested" for m in size.nested_methods)
+    header = ("data", "base", *(f"{label}{which}" for label in TABLE_LABELS.values() for which in ("", ", paper")))
+    header += tuple(f"{TABLE_LABELS[m]}, nested" for m in size.nested_methods)
     rows = []
     for dataset in size.data:
         name, base, *paper = PAPER[dataset]
         title = f"{name} (stand-in {dataset})" if dataset in STAND_INS else name
         values = [written(dataset, base)]
-        for method, number in zip(TABLE_METHODS, paper, strict=True):
+        for method, number in zip(TABLE_LABELS, paper, strict=True):
             values += [written(dataset, best[dataset, method]), written(dataset, number)]
         rows.append((title, *values, *(written(dataset, honest[dataset, m]) for m in size.nested_methods)))
     note = "Error in per cent; SERVO and WWTP: normalised root mean square error. Base is the paper's."
@@ -209,14 +209,14 @@ def findings(size: TableAndFigure, best, honest, points) -> list[str]:
     out = []
     for dataset in (name for name in size.data if name not in STAND_INS):
         name, *_, paper = PAPER[dataset]
-        ahead = min(TABLE_METHODS, key=lambda method: best[dataset, method])
+        ahead = min(TABLE_LABELS, key=lambda method: best[dataset, method])
         ours, nested, least = (
             written(dataset, loss)
             for loss in (best[dataset, "ehk_alpha"], honest[dataset, "ehk_alpha"], best[dataset, ahead])
         )
         out.append(
             f"{name}: EHK_alpha has an error of {ours} by the paper's protocol (the paper: {written(dataset, paper)}) "
-            f"and of {nested} nested; the least is that of {TABLE_METHODS[ahead]}, {least}."
+            f"and of {nested} nested; the least is that of {TABLE_LABELS[ahead]}, {least}."
         )
     means = points[points["fraction"] > 0].groupby("label")["error"].mean().sort_values()
     order = ", ".join(f"{label} {100 * value:.1f}" for label, value in means.items())
@@ -234,7 +234,7 @@ def claims(size: TableAndFigure, best, points) -> list[Claim]:
         near = bool(abs(value - paper) <= allowed(dataset))
         why = "" if near else "The paper does not give its grid."
         out.append(Claim(f"EHK_alpha on {name}", written(dataset, paper), written(dataset, value), near, why))
-    ahead = [name for name in real if min(TABLE_METHODS, key=lambda m: best[name, m]) == "ehk_alpha"]
+    ahead = [name for name in real if min(TABLE_LABELS, key=lambda m: best[name, m]) == "ehk_alpha"]
     out.append(
         Claim(
             "EHK_alpha is the best of the four",

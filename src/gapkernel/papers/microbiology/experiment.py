@@ -22,7 +22,7 @@ DATASETS = {
     "house_votes": "house votes",
     "primary_tumor": "primary tumour",
 }
-METHODS = {"1ke": "1KE", "2ke": "2KE", "1mi": "1MI", "2mi": "2MI", "nb": "naive Bayes"}
+LABELS = {"1ke": "1KE", "2ke": "2KE", "1mi": "1MI", "2mi": "2MI", "nb": "naive Bayes"}
 PAPER = {"1ke": 79.3, "2ke": 78.2, "1mi": 79.9, "2mi": 79.0, "nb": 77.9}
 PAPER_CLASSES = {
     "1ke": (95.4, 64.5, 75.2, 69.4),
@@ -131,7 +131,7 @@ SIZES = {"quick": QUICK, "standard": FULL, "full": FULL}
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
-    tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.draws), fold=range(size.protocol.n_folds))
+    tasks = tasks_of(dataset=DATASETS, method=LABELS, repeat=range(size.draws), fold=range(size.protocol.n_folds))
     return report(context.run("microbiology", size.protocol, tasks), size)
 
 
@@ -142,7 +142,7 @@ def report(frame, size: Size[FoldOfTable1]) -> Report:
     out.tables = [table1(summary), class_table(summary), beside_the_paper(claims(summary))]
     heights = {
         label: [(summary[dataset, method]["accuracy"], summary[dataset, method]["spread"]) for dataset in DATASETS]
-        for method, label in METHODS.items()
+        for method, label in LABELS.items()
     }
     drawn = bars(DATASETS.values(), heights, "accuracy, %")
     out.add_figure("table1", drawn, "Accuracy over repetitions; bars are the standard deviation between them.")
@@ -188,7 +188,7 @@ def table1(summary) -> ReportTable:
     """Accuracy and cost of the approaches on each data set."""
     rows: list[tuple[str, ...]] = []
     for dataset, title in DATASETS.items():
-        for method, label in METHODS.items():
+        for method, label in LABELS.items():
             one = summary[dataset, method]
             C = "" if method == "nb" else f"{one['C']:g}"
             paper = f"{PAPER[method]:.1f}" if dataset == "source_tracking" else ""
@@ -201,7 +201,7 @@ def table1(summary) -> ReportTable:
 def class_table(summary) -> ReportTable:
     """Accuracy of each source, the paper's private data beside the simulated ones."""
     rows = []
-    for method, label in METHODS.items():
+    for method, label in LABELS.items():
         ours = [f"{summary['source_tracking', method]['classes'][name]:.1f}" for name in SOURCES]
         paper = [f"{value:.1f}" for value in PAPER_CLASSES.get(method, ())] or [""] * len(SOURCES)
         rows.append((label, *(cell for pair in zip(ours, paper, strict=True) for cell in pair)))
@@ -217,7 +217,7 @@ def findings(summary) -> list[str]:
         imputed = max(("1mi", "2mi"), key=lambda m: summary[dataset, m]["accuracy"])
         ratio = summary[dataset, imputed]["seconds"] / summary[dataset, kernel]["seconds"]
         out.append(
-            f"{title}: {METHODS[kernel]} {summary[dataset, kernel]['accuracy']:.1f} %, {METHODS[imputed]} "
+            f"{title}: {LABELS[kernel]} {summary[dataset, kernel]['accuracy']:.1f} %, {LABELS[imputed]} "
             f"{summary[dataset, imputed]['accuracy']:.1f} %, which takes {ratio:.0f} times as long."
         )
     return [*out, "The paper: 78.2 to 79.9 %, all four comparable, the kernel extensions at much lower cost."]
