@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gapkernel.compute.draws.streams import row_keys, uniforms
+from gapkernel.compute.draws import row_keys, uniforms
 
 
 def test_random_numbers_of_rows_are_uniform_and_unrelated():

@@ -72,8 +72,8 @@ def test_criteria_are_in_the_units_of_the_data(kind, share):
 @pytest.mark.parametrize(("stopped", "reason"), [(False, "max_iter=2 was reached"), (True, "the objective fell")])
 def test_warnings_say_why_an_iteration_stopped(monkeypatch, density, stopped, reason):
     if stopped:
-        module = "factor" if isinstance(density, FactorAnalysis) else "mixture"
-        function = f"gapkernel.density.em.{module}.climb"
+        module = "em.factor_em" if isinstance(density, FactorAnalysis) else "gaussian_mixture"
+        function = f"gapkernel.density.{module}.climb"
         climb = pkgutil.resolve_name(function)
         monkeypatch.setattr(function, lambda *options: replace(climb(*options), n_iter=1, converged=False))
     with pytest.warns(ConvergenceWarning, match=f"EM stopped early: {reason}"):

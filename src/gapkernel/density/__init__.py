@@ -3,8 +3,7 @@
 from gapkernel.density.atomic_density import AtomicDensity, base_measure, row_blocks as row_blocks
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density
-from gapkernel.density.best_density import BestDensity
-from gapkernel.density.default import default_density, density_for, make_density
+from gapkernel.density.density_choice import BestDensity, default_density, density_for, make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.gaussian_mixture import GaussianMixture

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 
 EXACT_UP_TO = 1000
 """Values up to which every pair is summed; beyond, they are binned."""

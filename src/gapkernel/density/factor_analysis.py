@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.em.climb import Ascent
-from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
+from gapkernel.density.em.factor_em import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.tables import Table

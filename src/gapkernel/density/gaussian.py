@@ -12,8 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import Standard, standardise
 from gapkernel.density.base import no_observed_value
-from gapkernel.density.em.gaussian import Prior, conditioned, maximise_gaussian
-from gapkernel.density.em.observations import ObservationsInParts
+from gapkernel.density.em.gaussian_em import ObservationsInParts, Prior, conditioned, maximise_gaussian
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.tables import Table

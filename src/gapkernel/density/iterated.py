@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
-from gapkernel.density.em.observations import Observations
+from gapkernel.density.em.gaussian_em import Observations
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
 

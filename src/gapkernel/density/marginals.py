@@ -13,7 +13,7 @@ from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.rows import Moments
 from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows, known_law
-from gapkernel.rows.marginal import Feature, MarginalRows
+from gapkernel.rows.marginal_rows import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
 NUMERIC = ("kde", "gaussian", "empirical", "uniform", "levels")

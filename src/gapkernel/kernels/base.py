@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits, get_config
 from gapkernel.kernels.independence import check_independent
 from gapkernel.kernels.kinds import GAUSSIAN

@@ -13,7 +13,7 @@ from gapkernel.compute.record import Record
 from gapkernel.compute.standardise import standard_of
 
 if TYPE_CHECKING:
-    from gapkernel.rows.gaussian import GaussianRows
+    from gapkernel.rows.gaussian_rows import GaussianRows
 
 
 class UnsupportedLaws(ValueError):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn import config_context, get_config, svm
 
-from gapkernel.compute.runtime.tasks import interruptible
+from gapkernel.compute.runtime.threads import interruptible
 from gapkernel.solvers.base import Solution, Solver
 
 MOST_ITERATIONS = 10_000_000

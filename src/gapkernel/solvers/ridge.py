@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn import config_context, kernel_ridge
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.solvers.base import Folds, LeftOut, Solution, Solver
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.cluster import KMeans
 
-from gapkernel.compute.runtime.tasks import one_openmp_thread
+from gapkernel.compute.runtime.threads import one_openmp_thread
 
 CLUSTER_ITERATIONS = 10
 """Steps of k-means: centres need not be settled to be good landmarks."""

@@ -11,8 +11,8 @@ scalar product over the gaps and an exponential.
 
 import numpy as np
 
-from gapkernel.compute.linalg.blocks import spectrum
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.linalg.covariance_blocks import spectrum
+from gapkernel.compute.runtime.threads import run_tasks
 
 BLOCK = 256
 """Points in one matrix product; the upper triangle of blocks is enough."""

@@ -11,8 +11,8 @@ With A = I + 2 gamma Sigma for each law and delta the difference of the means, t
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.bits import count_ones, lowest_bit
 from gapkernel.compute.linalg.elimination import add_solved, eliminate, factor
+from gapkernel.compute.pairs.side import count_ones, lowest_bit
 
 SMALL = 6
 """Number of common gaps up to which the intersection form is always taken: there is little work to save."""

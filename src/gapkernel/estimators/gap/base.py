@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
+from gapkernel.compute.runtime.threads import one_blas_thread, one_openmp_thread, run_tasks
 from gapkernel.estimators.calibration import Calibration, MaskCalibration
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation

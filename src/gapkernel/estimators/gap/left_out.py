@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.threads import run_tasks
 from gapkernel.estimators.gap.combination import weighted_mean
 from gapkernel.estimators.gap.problem import FittedMember
 from gapkernel.tables import Table

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.threads import run_tasks
 from gapkernel.estimators.class_weights import part_of
 from gapkernel.estimators.gap.combination import ToProbabilities
 from gapkernel.estimators.gap.views import View

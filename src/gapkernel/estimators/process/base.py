@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.compute.runtime.tasks import one_blas_thread
+from gapkernel.compute.runtime.threads import one_blas_thread
 from gapkernel.estimators.base import KernelMachine, Laws
 from gapkernel.estimators.calibration import Calibration
 from gapkernel.estimators.process.evidence import Evidence, FittedProcess

@@ -29,7 +29,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.record import Record
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.process.hyperparameters import Hyperparameters

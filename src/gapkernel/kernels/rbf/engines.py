@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.pairs.factor import FactorEngine, factor_log_det
-from gapkernel.compute.pairs.mapped import MappedEngine
-from gapkernel.compute.pairs.mixture import MixtureEngine, mixture_log_norm
+from gapkernel.compute.pairs.factor_engine import FactorEngine, factor_log_det
+from gapkernel.compute.pairs.mapped_engine import MappedEngine
+from gapkernel.compute.pairs.mixture_engine import MixtureEngine, mixture_log_norm
 from gapkernel.compute.pairs.side import row_log_det
+from gapkernel.compute.pairs.tile_engine import ExpectedRBFEngine
 from gapkernel.rows import GaussianRows, Rows
 
 ENGINES = {

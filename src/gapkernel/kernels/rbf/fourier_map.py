@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF

@@ -9,10 +9,17 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.draws.row_points import normal_draws
-from gapkernel.compute.linalg.blocks import check_blocks, flat, places_of, root_of, scale_blocks, starts_of
-from gapkernel.compute.linalg.quadratic import quadratic_forms
-from gapkernel.rows.atoms import AtomRows
+from gapkernel.compute.draws import normal_draws
+from gapkernel.compute.linalg.covariance_blocks import (
+    check_blocks,
+    flat,
+    places_of,
+    quadratic_forms,
+    root_of,
+    scale_blocks,
+    starts_of,
+)
+from gapkernel.rows.atom_rows import AtomRows
 from gapkernel.rows.base import row_indices
 from gapkernel.rows.pattern_rows import PatternRows
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.draws.row_points import normal_draws
-from gapkernel.rows.atoms import AtomRows
+from gapkernel.compute.draws import normal_draws
+from gapkernel.rows.atom_rows import AtomRows
 from gapkernel.rows.base import Rows, row_indices
-from gapkernel.rows.gaussian import GaussianRows
+from gapkernel.rows.gaussian_rows import GaussianRows
 
 
 @dataclass(frozen=True, eq=False)

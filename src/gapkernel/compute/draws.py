@@ -8,6 +8,10 @@ gaps get the same draws.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from gapkernel.compute.linalg.covariance_blocks import spectrum
 
 _WEYL = np.uint64(0x9E3779B97F4A7C15)
 _MASK = (1 << 64) - 1
@@ -57,3 +61,44 @@ def _mix(z: np.ndarray) -> np.ndarray:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+class RowPoints:
+    """Points in the unit cube for each row, found from its values: random ones, or a Sobol net.
+
+    Each row has the net under a digital shift of its own, which keeps it a net and makes errors of rows independent.
+
+    Parameters
+    ----------
+    method : {"sobol", "random"}
+    n_points : int
+    n_dimensions : int
+        The largest number of coordinates that a row may need.
+    seed : int
+    """
+
+    def __init__(self, method: str, n_points: int, n_dimensions: int, seed: int):
+        self.n_points, self.seed, self.net = n_points, seed, None
+        if method == "sobol":
+            sobol = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(seed))
+            net = sobol.random_base2(int(np.ceil(np.log2(n_points))))[:n_points]
+            self.net = (net * 2.0**32).astype(np.uint64) << np.uint64(32)
+
+    def __call__(self, keys: np.ndarray, n_dimensions: int) -> np.ndarray:
+        """(n_rows, n_points, n_dimensions)."""
+        if self.net is None:
+            flat = uniform_table(keys, self.n_points * n_dimensions, self.seed)
+            return flat.reshape(len(keys), self.n_points, n_dimensions)
+        shift = bit_table(keys, n_dimensions, self.seed)
+        return in_unit_interval(self.net[None, :, :n_dimensions] ^ shift[:, None, :])
+
+
+def normal_draws(points: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Points of the unit cube, in the last axis, as draws from a normal law of mean 0.
+
+    The first coordinates go to the directions of largest variance, where a Sobol net is at its best; directions without
+    variance are left alone.
+    """
+    variances, directions = spectrum(covariance)
+    root = (directions * np.sqrt(variances))[:, ::-1]
+    return ndtri(points) @ root.T

@@ -1,7 +1,8 @@
 """The block engine of the expected RBF family: tiles, threads and where each number goes.
 
 A matrix is cut into tiles along the sorted rows of both sides. A thread takes one strip of tiles at a time; a number
-never depends on how many threads work or which strip they take first.
+never depends on how many threads work or which strip they take first. Two patterns that many rows share have one
+factor for all their pairs; other rows are compared pair by pair (`scattered`).
 """
 
 from __future__ import annotations
@@ -12,15 +13,13 @@ from math import isfinite
 
 import numpy as np
 
-from gapkernel.compute.compiled import compiled
-from gapkernel.compute.doors import check_array
-from gapkernel.compute.linalg.elimination import LANES
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.compiled import compiled, inner
+from gapkernel.compute.doors import check_array, check_finite
+from gapkernel.compute.linalg.elimination import LANES, factor_in_place, solve_in_place
 from gapkernel.compute.pairs.scattered import scattered_tile
-from gapkernel.compute.pairs.shared import shared_tile
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.threads import run_tasks
 
 TILE = 64
 """Rows on each side of a tile; its work arrays then stay in the processor's cache."""
@@ -61,12 +60,12 @@ class ExpectedRBFEngine:
         """One side for the compiled loops, the order of its rows, and how many of them share crowded patterns."""
         return lay_out(rows, self.gamma, centre)
 
-    def matrix(self, log: bool = False) -> np.ndarray:
-        """The whole matrix, or its logarithm."""
+    def matrix(self) -> np.ndarray:
+        """The whole matrix."""
         check_fits((len(self.order_left), len(self.order_right)), "A kernel matrix")
-        return self._filled(lambda *tile: self._log_tile(*tile)[None], 1, log)[0]
+        return self._filled(lambda *tile: self._log_tile(*tile)[None], 1)[0]
 
-    def _filled(self, log_tiles, n_layers: int, log: bool = False) -> np.ndarray:
+    def _filled(self, log_tiles, n_layers: int) -> np.ndarray:
         """Matrices one upon another, (n_layers, n_left, n_right), from the logarithms of their tiles.
 
         Numbers are looked at tile by tile, while they are in the processor's cache: to look at a matrix again takes a
@@ -81,13 +80,12 @@ class ExpectedRBFEngine:
                 if self.symmetric and j0 < i0:
                     continue
                 blocks = log_tiles(i0, i1, j0, j1)
-                if not log:
-                    np.exp(blocks, out=blocks)
+                np.exp(blocks, out=blocks)
                 rows, columns = self.order_left[i0:i1], self.order_right[j0:j1]
                 half = self.symmetric and i0 == j0
                 for block, matrix in zip(blocks, out, strict=True):
                     _write_tile(block, rows, columns, self.symmetric, half, matrix)
-                    if not log and not isfinite(_total(block, half)):
+                    if not isfinite(_total(block, half)):
                         doubtful.append((i0, j0))
 
         run_tasks(fill, self.edges_left, "Comparing rows")
@@ -182,3 +180,63 @@ def _accumulate(block, coefficients, total):
             value = block[i, j]
             for k in range(coefficients.shape[1]):
                 total[i, k] += value * coefficients[j, k]
+
+
+@inner()
+def _union_factor(left, right, p, q, gamma):
+    """Columns missing under either pattern, the Cholesky factor of I + 2 gamma S on them, its log determinant."""
+    d = left.position.shape[1]
+    union = np.empty(d, dtype=np.int64)
+    size = 0
+    for column in range(d):
+        if left.position[p, column] >= 0 or right.position[q, column] >= 0:
+            union[size] = column
+            size += 1
+    m, m_right = left.gap_start[p + 1] - left.gap_start[p], right.gap_start[q + 1] - right.gap_start[q]
+    factor = np.zeros((size, size))
+    for r in range(size):
+        for s in range(r + 1):
+            a, b = left.position[p, union[r]], left.position[p, union[s]]
+            if a >= 0 and b >= 0:
+                factor[r, s] += 2.0 * gamma * left.covariance[left.block_start[p] + a * m + b]
+            a, b = right.position[q, union[r]], right.position[q, union[s]]
+            if a >= 0 and b >= 0:
+                factor[r, s] += 2.0 * gamma * right.covariance[right.block_start[q] + a * m_right + b]
+        factor[r, r] += 1.0
+    log_det = factor_in_place(factor, size, 0.0)
+    return union[:size], factor, log_det
+
+
+@inner()
+def _whitened(side, first, last, union, factor):
+    """Means of rows first..last with the union columns replaced by L^-1 times them, one row per column."""
+    means = side.means[:, first:last].copy()
+    column = np.empty(union.shape[0])
+    for i in range(last - first):
+        for r in range(union.shape[0]):
+            column[r] = means[union[r], i]
+        solve_in_place(factor, union.shape[0], column)
+        for r in range(union.shape[0]):
+            means[union[r], i] = column[r]
+    return means
+
+
+@inner()
+def add_distances(left, right, squared):
+    """Add the squared distances between the columns of ``left`` (d, n) and of ``right`` (d, m)."""
+    for i in range(left.shape[1]):
+        for column in range(left.shape[0]):
+            mean = left[column, i]
+            for j in range(right.shape[1]):
+                squared[i, j] += (mean - right[column, j]) ** 2
+
+
+@compiled()
+def shared_tile(left, right, i0, i1, j0, j1, gamma, squared, log_det):
+    """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another (6(a))."""
+    union, factor, common_log_det = _union_factor(left, right, left.pattern[i0], right.pattern[j0], gamma)
+    means_left = _whitened(left, i0, i1, union, factor)
+    means_right = _whitened(right, j0, j1, union, factor)
+    squared[:] = 0.0
+    log_det[:] = common_log_det
+    add_distances(means_left, means_right, squared)

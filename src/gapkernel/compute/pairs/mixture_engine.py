@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.compute.doors import check_numbers
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
 from gapkernel.compute.pairs.side import inflated_factor
+from gapkernel.compute.pairs.tile_engine import ExpectedRBFEngine
 from gapkernel.compute.runtime.config import check_fits
 
 
@@ -23,12 +23,11 @@ class MixtureEngine:
         scales = left.log_weight + scale_left[left.owner], other.log_weight + scale_right[other.owner]
         self.engine = ExpectedRBFEngine(left.batch, None if right is None else right.batch, gamma, *scales)
 
-    def matrix(self, log: bool = False) -> np.ndarray:
-        """The whole matrix, or its logarithm."""
+    def matrix(self) -> np.ndarray:
+        """The whole matrix."""
         check_fits((len(self.owner_left), len(self.owner_right)), "A kernel matrix of all components")
-        add = np.logaddexp if log else np.add  # logarithms of rows far apart stay finite where the values are 0
-        matrix = _summed(self.engine.matrix(log=log), self.owner_left, self.shape[0], add)
-        matrix = np.ascontiguousarray(_summed(matrix.T, self.owner_right, self.shape[1], add).T)
+        matrix = _summed(self.engine.matrix(), self.owner_left, self.shape[0])
+        matrix = np.ascontiguousarray(_summed(matrix.T, self.owner_right, self.shape[1]).T)
         if self.engine.symmetric:
             matrix = 0.5 * (matrix + matrix.T)  # the two sums round differently
         return matrix
@@ -75,8 +74,8 @@ def _block(rows, pattern) -> np.ndarray:
     return rows.covariance[rows.block_start[pattern] : rows.block_start[pattern + 1]].reshape(size, size)
 
 
-def _summed(matrix: np.ndarray, owner: np.ndarray, n: int, add: np.ufunc = np.add) -> np.ndarray:
+def _summed(matrix: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
     """Rows of ``matrix`` added up by owner; every owner has one at least, and owners are sorted."""
     if len(owner) == n:
         return matrix
-    return add.reduceat(matrix, np.searchsorted(owner, np.arange(n)), axis=0)
+    return np.add.reduceat(matrix, np.searchsorted(owner, np.arange(n)), axis=0)

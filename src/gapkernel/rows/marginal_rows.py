@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.linalg.blocks import starts_of
-from gapkernel.rows.atoms import AtomRows
+from gapkernel.compute.linalg.covariance_blocks import starts_of
+from gapkernel.rows.atom_rows import AtomRows
 from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
 from gapkernel.rows.column_law import ZERO, Atoms, Law
 

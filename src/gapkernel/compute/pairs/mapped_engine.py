@@ -7,23 +7,78 @@ u = -Y_j delta, Woodbury's identity gives
     log |I + 2 gamma (Sigma_i + Sigma_j)| = log |G_i G_i'| + log |G_j G_j'| + log |I - C'C|
     delta' (I + 2 gamma (Sigma_i + Sigma_j))^-1 delta = delta'delta - v'v - (u + C'v)'(I - C'C)^-1 (u + C'v).
 
-On whitened data, with the inverse of the density's covariance as the metric, F_i is an orthonormal basis, and C holds
+So the identity and two matrices of low rank need systems of their ranks only. On whitened data, with the inverse of the
+density's covariance as the metric, F_i is an orthonormal basis, and C holds
 the cosines of the angles between two subspaces.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from gapkernel.compute.compiled import compiled
+from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.doors import check_numbers, check_places
-from gapkernel.compute.linalg.blocks import starts_of
-from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import factor
-from gapkernel.compute.linalg.frames import WIDEST, Frames, add_frames, load_frames
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
-from gapkernel.compute.pairs.shared import add_distances
-from gapkernel.compute.runtime.tasks import one_blas_thread
+from gapkernel.compute.linalg.covariance_blocks import starts_of
+from gapkernel.compute.linalg.elimination import add_solved, factor, factor_in_place, solve_in_place
+from gapkernel.compute.pairs.tile_engine import ExpectedRBFEngine, add_distances
+from gapkernel.compute.runtime.threads import one_blas_thread
+
+WIDEST = 1e4
+"""Largest 1 + 4 gamma variance of a law for which frames are used: they lose digits in proportion to it."""
+
+
+class Frames(NamedTuple):
+    """The frames Y_q of all patterns, one below another."""
+
+    start: np.ndarray  # where each begins; one entry more than there are patterns
+    rows: np.ndarray  # (start[-1], p)
+    log_det: np.ndarray  # of each pattern
+
+
+@inner()
+def add_frames(cross, system, v, u, size_q, size, value):
+    """Add v'v + (u + C'v)'(I - C'C)^-1 (u + C'v) to ``value``; ``u`` is overwritten."""
+    lanes = value.shape[0]
+    for a in range(size_q):
+        for lane in range(lanes):
+            value[lane] += v[a, lane] * v[a, lane]
+        for b in range(size):
+            for lane in range(lanes):
+                u[b, lane] += cross[a, b, lane] * v[a, lane]
+    add_solved(system, u, size, value)
+
+
+@inner()
+def load_frames(across, pattern, start, j0, used, size, cross, system):
+    """C and the upper triangle of I - C'C for rows j0, j0 + 1, ... in their lanes; no frame is I, as are lanes left."""
+    lanes, size_q = cross.shape[2], across.shape[0]
+    at, sizes = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    for lane in range(used):
+        at[lane] = start[pattern[j0 + lane]]
+        sizes[lane] = start[pattern[j0 + lane] + 1] - at[lane]
+    for a in range(size_q):
+        for b in range(size):
+            for lane in range(lanes):
+                cross[a, b, lane] = across[a, at[lane] + b] if b < sizes[lane] else 0.0
+    for b in range(size):
+        for other in range(b, size):
+            for lane in range(lanes):
+                system[b, other, lane] = 1.0 if b == other else 0.0
+            rest = size_q % 4
+            for a in range(rest):
+                for lane in range(lanes):
+                    system[b, other, lane] -= cross[a, b, lane] * cross[a, other, lane]
+            for a in range(rest, size_q, 4):  # four at a time: the system is loaded and stored less often
+                for lane in range(lanes):
+                    system[b, other, lane] -= (
+                        cross[a, b, lane] * cross[a, other, lane]
+                        + cross[a + 1, b, lane] * cross[a + 1, other, lane]
+                        + cross[a + 2, b, lane] * cross[a + 2, other, lane]
+                        + cross[a + 3, b, lane] * cross[a + 3, other, lane]
+                    )
+
 
 FEW = 0.6
 """Share of the columns up to which systems of the rank are cheaper than systems of all columns."""
@@ -44,9 +99,9 @@ class MappedEngine(ExpectedRBFEngine):
         widest = max(rows.total_variance.max(initial=0.0) for rows in (left, right))
         return max(ranks) <= FEW * left.n_features and 1.0 + 4.0 * gamma * widest < WIDEST
 
-    def matrix(self, log: bool = False) -> np.ndarray:
+    def matrix(self) -> np.ndarray:
         with one_blas_thread():
-            return super().matrix(log)
+            return super().matrix()
 
     def dot(self, coefficients: np.ndarray) -> np.ndarray:
         with one_blas_thread():

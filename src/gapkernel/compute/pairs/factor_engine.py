@@ -22,11 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.doors import check_array, check_numbers, check_places
-from gapkernel.compute.linalg.bits import pack_words
-from gapkernel.compute.linalg.quadratic import weighted_products
+from gapkernel.compute.linalg.covariance_blocks import weighted_products
 from gapkernel.compute.linalg.vectors import WIDTH, aligned_zeros
-from gapkernel.compute.pairs.expected_rbf import TILE, ExpectedRBFEngine
 from gapkernel.compute.pairs.factor_pairs import SLOTS, STRETCH, factor_tile, row_starts
+from gapkernel.compute.pairs.side import pack_words
+from gapkernel.compute.pairs.tile_engine import TILE, ExpectedRBFEngine
 
 
 class FactorSide(NamedTuple):

@@ -12,9 +12,8 @@ from scipy.stats import qmc
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.doors import check_counts
-from gapkernel.compute.draws.row_points import RowPoints
-from gapkernel.compute.draws.streams import row_keys
-from gapkernel.compute.linalg.blocks import places_of, starts_of
+from gapkernel.compute.draws import RowPoints, row_keys
+from gapkernel.compute.linalg.covariance_blocks import places_of, starts_of
 from gapkernel.rows.base import Rows, row_indices
 
 

@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gapkernel.compute.linalg.blocks import flat
-from gapkernel.compute.linalg.quadratic import weighted_products
-from gapkernel.rows.atoms import AtomRows
+from gapkernel.compute.linalg.covariance_blocks import flat, weighted_products
+from gapkernel.rows.atom_rows import AtomRows
 from gapkernel.rows.base import row_indices
-from gapkernel.rows.gaussian import GaussianRows, MappedRows
+from gapkernel.rows.gaussian_rows import GaussianRows, MappedRows
 from gapkernel.rows.pattern_rows import PatternRows
 
 PATTERNS_AT_ONCE = 256

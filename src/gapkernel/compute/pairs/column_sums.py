@@ -12,15 +12,15 @@ import numpy as np
 
 from gapkernel.compute.compiled import compiled
 from gapkernel.compute.doors import check_array
-from gapkernel.compute.linalg.blocks import starts_of
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.linalg.covariance_blocks import starts_of
+from gapkernel.compute.runtime.threads import run_tasks
 
 TILE = 256
 """Rows on each side of a tile; a line of it stays in the nearest cache."""
 
 
 @dataclass(frozen=True)
-class Side:
+class ColumnBatch:
     """One batch, column by column.
 
     Attributes
@@ -49,7 +49,9 @@ class Side:
             raise ValueError("A code is not that of a level.")
 
 
-def summed(left: Side, right: Side | None, weights: np.ndarray, tables: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def summed(
+    left: ColumnBatch, right: ColumnBatch | None, weights: np.ndarray, tables: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
     """The sum over columns for all pairs; ``right=None`` is the symmetric matrix of one batch.
 
     Parameters
