@@ -10,7 +10,7 @@ from strategies import law_batches, random_covariance, random_laws
 from gapkernel.compute.pairs.mapped_engine import MappedEngine
 from gapkernel.compute.pairs.tile_engine import ExpectedRBFEngine
 from gapkernel.kernels import ExpectedRBF, GenRBF
-from gapkernel.kernels.rbf.engines import expected_rbf
+from gapkernel.kernels.expected_rbf import expected_rbf
 from gapkernel.rows import MappedRows
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, validate_params
 
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.density.factor_analysis import FactorAnalysis
@@ -31,9 +30,6 @@ ROWS_PER_COLUMN = 10
 """Rows for each column from which a full covariance is worth its cost."""
 
 
-WHOLE = Interval(Integral, 0, None, closed="left")
-
-
 class ComparesLaws(Protocol):
     """What a density must know of a kernel: which kinds of rows it compares."""
 
@@ -41,7 +37,6 @@ class ComparesLaws(Protocol):
         """Whether the kernel compares rows of this kind."""
 
 
-@validate_params({"n_rows": [WHOLE], "n_columns": [WHOLE]}, prefer_skip_nested_validation=True)
 def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     """The density that ``density="auto"`` means for a table of numbers.
 
@@ -68,14 +63,16 @@ def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     return FactorAnalysis() if wide else Gaussian()
 
 
-def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
-    """The density that ``density="auto"`` means for a kernel and a table of ``n_rows`` rows.
+def make_density(density, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
+    """A density that is not fitted yet, from "auto" or from a density, of which a clone is made.
 
-    `Marginals` for a kernel that compares column by column, `JointGaussian` for a table with categories, and
+    "auto" is `Marginals` for a kernel that compares column by column, `JointGaussian` for a table with categories, and
     `density_for` for numbers.
 
     Parameters
     ----------
+    density : "auto" or Density
+        What the caller asked for.
     kernel : Kernel
         What will compare the laws.
     schema : Schema
@@ -86,49 +83,24 @@ def default_density(kernel: ComparesLaws, schema: Schema, n_rows: int) -> Densit
     Returns
     -------
     density : Density
-        Not fitted yet.
-
-    Examples
-    --------
-    >>> from gapkernel.density import Gaussian, default_density
-    >>> from gapkernel.kernels import GenRBF, HeterogeneousKernel
-    >>> schema = Gaussian().fit([[0.0, 1.0], [1.0, None], [2.0, 0.5]]).schema_
-    >>> default_density(GenRBF(), schema, 3), default_density(HeterogeneousKernel(), schema, 3)
-    (Gaussian(), Marginals())
-    """
-    if not kernel.compares("gaussian"):
-        return Marginals() if kernel.compares("marginal") else Neighbours()
-    return JointGaussian() if schema.categorical.any() else density_for(n_rows, len(schema.levels))
-
-
-def make_density(density, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
-    """A density that is not fitted yet, from "auto" or from a density.
-
-    Parameters
-    ----------
-    density : "auto" or Density
-        What the caller asked for.
-    kernel, schema, n_rows
-        As in `default_density`.
-
-    Returns
-    -------
-    density : Density
-        That of `default_density`, or a clone.
 
     Examples
     --------
     >>> from gapkernel.density import FactorAnalysis, Gaussian, make_density
-    >>> from gapkernel.kernels import GenRBF
+    >>> from gapkernel.kernels import GenRBF, HeterogeneousKernel
     >>> schema = Gaussian().fit([[0.0, 1.0], [1.0, None], [2.0, 0.5]]).schema_
-    >>> make_density("auto", GenRBF(), schema, 3), make_density(FactorAnalysis(2), GenRBF(), schema, 3)
-    (Gaussian(), FactorAnalysis(n_components=2))
+    >>> make_density("auto", GenRBF(), schema, 3), make_density("auto", HeterogeneousKernel(), schema, 3)
+    (Gaussian(), Marginals())
+    >>> make_density(FactorAnalysis(2), GenRBF(), schema, 3)
+    FactorAnalysis(n_components=2)
     """
-    if isinstance(density, str) and density == "auto":
-        return default_density(kernel, schema, n_rows)
-    if not isinstance(density, Density):
+    if isinstance(density, Density):
+        return clone(density)
+    if not isinstance(density, str) or density != "auto":
         raise ValueError(f"density must be 'auto' or a density such as gapkernel.density.Gaussian(), got {density!r}.")
-    return clone(density)
+    if not kernel.compares("gaussian"):
+        return Marginals() if kernel.compares("marginal") else Neighbours()
+    return JointGaussian() if schema.categorical.any() else density_for(n_rows, len(schema.levels))
 
 
 @dataclass(eq=False, repr=False)

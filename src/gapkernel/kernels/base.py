@@ -12,10 +12,8 @@ from sklearn.base import BaseEstimator, clone
 
 from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits, get_config
-from gapkernel.kernels.independence import check_independent
-from gapkernel.kernels.kinds import GAUSSIAN
-from gapkernel.kernels.width import POSITIVE
-from gapkernel.rows import Moments, Rows
+from gapkernel.kernels.width import POSITIVE, unresolved
+from gapkernel.rows import GAUSSIAN, Moments, Rows
 
 SMALL_BLOCK = 16  # rows of the square blocks whose diagonals are computed where there is no formula
 
@@ -140,6 +138,13 @@ class Kernel(BaseEstimator, ABC):
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         """Put numbers in place of words, and refuse parameters that do not go with the rows."""
+
+    def _number(self, name: str) -> float:
+        """The number that a parameter holds, or an error if it is still a word."""
+        value = getattr(self, name)
+        if isinstance(value, str):
+            raise unresolved(name, value)
+        return float(value)
 
     def _looked_at(self, rows: Rows) -> Rows:
         """What the kernel sees of rows that it can compare."""
@@ -353,3 +358,23 @@ class Product(Sum):
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return Kernel._dot(self, left, right, coefficients)
+
+
+def check_independent(rows: Rows, first: np.ndarray, second: np.ndarray) -> None:
+    """Refuse rows whose gaps in the columns of two factors, given as masks, may depend on each other."""
+    if rows.complete.all():
+        return  # points: any product is exact
+    shared = np.flatnonzero(first & second)
+    if shared.size:
+        raise ValueError(
+            f"Both factors of the product look at column {shared[0]}, so their expectations do not multiply. "
+            f"Give each its own columns with kernel.on([...]), or add the kernels."
+        )
+    if rows.kind == "marginal":
+        return  # the gaps of a row are independent of each other
+    for members, columns, covariance in rows.by_pattern():
+        if np.any(covariance[np.ix_(first[columns], second[columns])]):
+            raise ValueError(
+                f"Row {members[0]} has correlated gaps in the columns of both factors, so their expectations "
+                f"do not multiply. Add the kernels, or use one kernel over all the columns."
+            )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.rows import Rows
+from gapkernel.rows import ALL_KINDS, Rows
 
 
 class ExpectedLinear(Kernel):

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.kernels.base import Kernel, OfKernel
-from gapkernel.kernels.width import WIDTH, scale_gamma
+from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Rows
 
 
@@ -38,7 +38,10 @@ class Missingness(BaseEstimator):
     array([1])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"gamma": WIDTH, "rule": [StrOptions({"product", "sum"})]}
+    _parameter_constraints: ClassVar[dict] = {
+        "gamma": [POSITIVE, StrOptions({"scale"})],
+        "rule": [StrOptions({"product", "sum"})],
+    }
 
     def __init__(self, gamma="scale", rule="product") -> None:
         self.gamma = gamma

@@ -8,10 +8,10 @@ from sklearn.base import clone
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
-from gapkernel.kernels.on_vectors import FunctionKernel
-from gapkernel.kernels.precomputed import Precomputed
-from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
+from gapkernel.kernels.on_vectors import FunctionKernel, Precomputed
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,

@@ -1,7 +1,14 @@
 """Rows with gaps as probability laws."""
 
 from gapkernel.rows.atom_rows import AtomRows
-from gapkernel.rows.base import Moments, Rows, UnsupportedLaws
+from gapkernel.rows.base import (
+    ALL_KINDS as ALL_KINDS,
+    GAUSSIAN as GAUSSIAN,
+    MIXTURES as MIXTURES,
+    Moments,
+    Rows,
+    UnsupportedLaws,
+)
 from gapkernel.rows.factor_rows import FactorRows
 from gapkernel.rows.gaussian_rows import GaussianRows, MappedRows
 from gapkernel.rows.marginal_rows import Feature, MarginalRows

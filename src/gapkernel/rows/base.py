@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from gapkernel.rows.gaussian_rows import GaussianRows
 
 
+GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
+MIXTURES = GAUSSIAN | {"mixture", "atoms"}
+ALL_KINDS = MIXTURES | {"marginal"}
+"""Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
+
+
 class UnsupportedLaws(ValueError):
     """Rows of this kind cannot do what a kernel or an estimator needs; the message says what to use instead."""
 

@@ -16,8 +16,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.compute import check_finite, pivoted_cholesky, watched
 from gapkernel.density import Density, base_measure
 from gapkernel.estimators import Inspectable, TrainingSummary
-from gapkernel.kernels import POSITIVE, complete_kernel
+from gapkernel.kernels import POSITIVE
 from gapkernel.papers.missing_variables.allowed_labels import read_labels
+from gapkernel.papers.missing_variables.complete_kernel import complete_kernel
 from gapkernel.papers.missing_variables.completion_features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
 from gapkernel.papers.missing_variables.log_partition import Partitions, masked_log_sum
 from gapkernel.papers.missing_variables.losses import Labels

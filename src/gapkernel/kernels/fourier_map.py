@@ -19,8 +19,8 @@ from scipy.linalg import block_diag
 
 from gapkernel.compute.doors import check_finite
 from gapkernel.kernels.base import Kernel
+from gapkernel.kernels.expected_rbf import ExpectedRBF
 from gapkernel.kernels.missingness import Masked
-from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
 from gapkernel.rows import Rows
 
 

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.linalg import cholesky, pinvh
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.kernels.rbf.engines import log_norm
-from gapkernel.kernels.rbf.expected_rbf import ExpectedRBF
-from gapkernel.kernels.width import gamma_of_word, scale_gamma, unresolved
+from gapkernel.kernels.expected_rbf import ExpectedRBF, log_norm
+from gapkernel.kernels.width import gamma_of, unresolved
 from gapkernel.rows import Moments, Rows
 
 
@@ -74,15 +73,14 @@ class GenRBF(ExpectedRBF):
             self.metric = pinvh(moments.covariance / np.outer(scale, scale)) / np.outer(scale, scale)
             moments = Moments(moments.mean, moments.covariance.diagonal(), moments.covariance)
         mapped = self.in_metric(rows)
-        if isinstance(self.gamma, str):
-            metric = None if self.metric is None else np.asarray(self.metric)
-            self.gamma = gamma_of_word(self.gamma, mapped, lambda: scale_gamma(moments, metric, about_means=whiten))
+        metric = None if self.metric is None else np.asarray(self.metric)
+        self.gamma = gamma_of(self.gamma, mapped, moments, metric, about_means=whiten)
 
     def _self_cross(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows))
 
     def _log_scale(self, rows: Rows) -> np.ndarray:
-        return -0.5 * log_norm(rows, self.inverse_width())  # / sqrt(kappa_i): (5)
+        return -0.5 * log_norm(rows, self.inverse_width())  # / sqrt(kappa_i)
 
     def in_metric(self, rows: Rows) -> Rows:
         if self.metric is None:
