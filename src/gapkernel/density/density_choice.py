@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
@@ -63,7 +64,7 @@ def density_for(n_rows: int, n_columns: int) -> Gaussian | FactorAnalysis:
     return FactorAnalysis() if wide else Gaussian()
 
 
-def make_density(density, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
+def make_density(density: object, kernel: ComparesLaws, schema: Schema, n_rows: int) -> Density:
     """A density that is not fitted yet, from "auto" or from a density, of which a clone is made.
 
     "auto" is `Marginals` for a kernel that compares column by column, `JointGaussian` for a table with categories, and
@@ -164,7 +165,7 @@ class BestDensity(Density):
     def _moments(self) -> Moments:
         return self.best_density_.moments()
 
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    def cell_nodes(self, X: Any, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row."""
         return self.best_density_.cell_nodes(self._read(X), column, n_nodes)
 
@@ -180,7 +181,7 @@ class BestDensity(Density):
         """Points of the laws as vectors, by the density chosen."""
         return self.best_density_.vectors(values)
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         rows_with_values(table, sample_weight)  # which refuses a table without any value
         weight = read_weights(sample_weight, table)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -216,7 +217,7 @@ class BestDensity(Density):
         return [clone(candidate) for candidate in self.candidates]
 
 
-def _splits(cv, table: Table, weight: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _splits(cv: Any, table: Table, weight: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each split, all of positive weight."""
     kept = np.flatnonzero(weight > 0)
     if cv is None or isinstance(cv, Integral):

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.standardise import standard_of
@@ -111,11 +112,11 @@ class FactorAnalysis(IteratedDensity):
     least_ridge = 1e-6
 
     @classmethod
-    def from_parameters(cls, mean, loadings, noise) -> FactorAnalysis:
+    def from_parameters(cls, mean: ArrayLike, loadings: ArrayLike, noise: ArrayLike) -> FactorAnalysis:
         """A known density, ready for use."""
         return cls._known(mean=mean, loadings=loadings, noise=noise)
 
-    def _estimate(self, observations) -> None:
+    def _estimate(self, observations: Any) -> None:
         standard = standard_of(observations.X, observations.weight)
         X, weight, live = standard.apply(observations.X), observations.weight, standard.live
         ridge = self._ridge_for(len(live), standard.count)
@@ -155,7 +156,7 @@ class FactorAnalysis(IteratedDensity):
     def _log_density(self, table: Table) -> np.ndarray:
         return self._posterior(table)[4]
 
-    def _posterior(self, table: Table):
+    def _posterior(self, table: Table) -> tuple[np.ndarray, ...]:
         """The rows with 0 in the gaps, where they were observed, and what `posterior` says of them."""
         rows = self._without_never_observed(table.values)
         seen = (~np.isnan(rows)).astype(np.float64)

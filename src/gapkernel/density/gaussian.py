@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space, pinvh
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -134,11 +136,11 @@ class Gaussian(IteratedDensity):
     least_ridge = 1e-8
 
     @classmethod
-    def from_moments(cls, mean, covariance) -> Gaussian:
+    def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Gaussian:
         """A known density, ready for use."""
         return cls._known(mean=mean, covariance=covariance)
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate mean and covariance.
 
         Parameters
@@ -163,7 +165,7 @@ class Gaussian(IteratedDensity):
         self.schema_ = table.schema
         return self
 
-    def _estimate(self, observations) -> None:
+    def _estimate(self, observations: Any) -> None:
         standard = standardise(observations.total)
         if not standard.seen.any():
             raise no_observed_value()
@@ -179,7 +181,7 @@ class Gaussian(IteratedDensity):
         self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
         self._keep_course(ascent, standard, ridge)
 
-    def condition_subspaces(self, points, bases) -> GaussianRows:
+    def condition_subspaces(self, points: ArrayLike, bases: Sequence[ArrayLike]) -> GaussianRows:
         """The laws of affine subspaces ``point + span(basis)``: gaps in any direction, not only along columns.
 
         Parameters

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
@@ -33,7 +34,9 @@ class MixtureParameters:
     points: list[Point]
 
 
-def clusters(table: GappyTable, weight: np.ndarray, whole: Point, n_components: int, random) -> np.ndarray:
+def clusters(
+    table: GappyTable, weight: np.ndarray, whole: Point, n_components: int, random: np.random.RandomState
+) -> np.ndarray:
     """Memberships (n, n_components) from k-means on the rows completed by one Gaussian."""
     completed = table.conditioned(whole)[0]
     with one_openmp_thread():
@@ -47,7 +50,7 @@ def maximise_mixture(
     """The `MixtureParameters` that EM reaches from ``memberships``."""
     d = table.filled.shape[1]
 
-    def expect(components: MixtureParameters):
+    def expect(components: MixtureParameters) -> tuple[float, float, np.ndarray]:
         log_likelihood, memberships = _memberships(table, weight, components)
         log_prior = sum(prior.log_density(point.mean, point.covariance) for point in components.points)
         return log_likelihood, log_likelihood + log_prior, memberships
@@ -59,7 +62,7 @@ def maximise_mixture(
     return climb(expect, maximise, start, table.weighted(weight).n_cells, tol, max_iter)
 
 
-def _memberships(table, weight, components: MixtureParameters) -> tuple[float, np.ndarray]:
+def _memberships(table: GappyTable, weight: np.ndarray, components: MixtureParameters) -> tuple[float, np.ndarray]:
     """The log-likelihood, and how likely each component is for each row."""
     with np.errstate(divide="ignore"):
         logs = np.column_stack([table.conditioned(point)[1] for point in components.points])
@@ -68,7 +71,9 @@ def _memberships(table, weight, components: MixtureParameters) -> tuple[float, n
     return float(weight @ total), np.exp(logs - total[:, None])
 
 
-def _maximised(table, weight, memberships, points, prior) -> MixtureParameters:
+def _maximised(
+    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, points: list[Point], prior: Prior
+) -> MixtureParameters:
     """The components for given memberships; ``points`` complete the rows."""
     counts = weight @ memberships
     new = []
@@ -187,11 +192,11 @@ class GaussianMixture(IteratedDensity):
     least_ridge = 1e-4
 
     @classmethod
-    def from_parameters(cls, weights, means, covariances) -> GaussianMixture:
+    def from_parameters(cls, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> GaussianMixture:
         """A known density, ready for use."""
         return cls._known(weights=weights, means=means, covariances=covariances)
 
-    def _estimate(self, observations) -> None:
+    def _estimate(self, observations: Any) -> None:
         standard = standard_of(observations.X, observations.weight)
         X, weight = standard.apply(observations.X), observations.weight
         n, d = X.shape

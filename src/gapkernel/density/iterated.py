@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import Standard
@@ -46,12 +47,12 @@ class IteratedDensity(Density):
     def _moments(self) -> Moments:
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
 
-    def _read(self, X, *, reset: bool = False) -> Table:
+    def _read(self, X: Any, *, reset: bool = False) -> Table:
         table = super()._read(X, reset=reset)
         return Table(numbers_of(table, self), Schema.of_numbers(table.shape[1], table.schema.names), table.tilt)
 
     @classmethod
-    def _known(cls, **parameters):
+    def _known(cls, **parameters: Any) -> Self:
         """A known density, ready for use."""
         density = cls(**parameters)
         density._take_known()
@@ -59,7 +60,7 @@ class IteratedDensity(Density):
         density.n_features_in_ = len(density.mean_)
         return density
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         if self._fit_known(table.shape[1]):
             return
         table, weight = rows_with_values(table, sample_weight)
@@ -93,7 +94,7 @@ class IteratedDensity(Density):
         """Check and set the parameters ``known_names``, which are given as finite arrays."""
 
     @abstractmethod
-    def _estimate(self, observations) -> None:
+    def _estimate(self, observations: Any) -> None:
         """Fit to rows that hold a value."""
 
     def _ridge_for(self, n_columns: int, n_rows: float) -> float:
@@ -101,7 +102,13 @@ class IteratedDensity(Density):
         return float(np.clip(n_columns / n_rows**2, self.least_ridge, 1.0)) if self.ridge == "auto" else self.ridge
 
     def _choose(
-        self, n_components: int | str, fit: Callable, counts: Iterable[int], most: int, n_parameters: Callable, standard
+        self,
+        n_components: int | str,
+        fit: Callable,
+        counts: Iterable[int],
+        most: int,
+        n_parameters: Callable,
+        standard: Standard,
     ) -> Ascent:
         """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
         if isinstance(n_components, str):

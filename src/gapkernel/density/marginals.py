@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.density.bandwidth import sheather_jones
@@ -98,7 +99,7 @@ class Marginals(Density):
         laws = [feature.law or ZERO for feature in self.features_]
         return Moments.independent(np.array([law.mean for law in laws]), np.array([law.variance for law in laws]))
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         table, weight = rows_with_values(table, sample_weight)
         laws = self.laws or {}
         given = dict(zip(table.schema.places(list(laws), "laws"), laws.values(), strict=True))
@@ -118,7 +119,7 @@ class Marginals(Density):
                 total[seen] += feature.law.log_density(values[seen])
         return total
 
-    def _feature(self, table: Table, column: int, weight: np.ndarray, given) -> Feature:
+    def _feature(self, table: Table, column: int, weight: np.ndarray, given: Any) -> Feature:
         values, schema = table.values[:, column], table.schema
         seen = ~np.isnan(values)
         levels = schema.levels[column]
@@ -129,7 +130,7 @@ class Marginals(Density):
             law = find(values[seen], weight[seen], column, schema, given)
         return Feature(law, levels, schema.ordered[column], low, high, schema.label(column))
 
-    def _law_of_category(self, codes, weight, column: int, schema: Schema, given) -> Law:
+    def _law_of_category(self, codes: np.ndarray, weight: np.ndarray, column: int, schema: Schema, given: Any) -> Law:
         word = given or self.categorical
         if not isinstance(word, str) or word not in CATEGORICAL:
             raise ValueError(f"laws: column {schema.label(column)} holds categories, so {word!r} cannot be its law.")
@@ -138,7 +139,7 @@ class Marginals(Density):
         counts = np.ones(n_levels) if word == "uniform" else counts
         return Atoms(np.arange(n_levels, dtype=np.float64), counts / counts.sum())
 
-    def _law_of_number(self, values, weight, column: int, schema: Schema, given) -> Law:
+    def _law_of_number(self, values: np.ndarray, weight: np.ndarray, column: int, schema: Schema, given: Any) -> Law:
         word = self.numeric if given is None else given
         if hasattr(word, "cdf") and hasattr(word, "ppf"):
             return known_law(word)
@@ -163,7 +164,7 @@ class Marginals(Density):
         self.bandwidths_[column] = half_width
         return UniformWindows.around(values, half_width, weight)
 
-    def _half_width(self, values) -> float:
+    def _half_width(self, values: np.ndarray) -> float:
         if isinstance(self.bandwidth, str):
             return self.bandwidth_factor * sheather_jones(values, self.bandwidth)
         return float(self.bandwidth)

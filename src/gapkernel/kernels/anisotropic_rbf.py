@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.compute.moments.covariance_sums import covariance_sums
@@ -40,7 +41,7 @@ class AnisotropicRBF(ExpectedRBF):
 
     _parameter_constraints: ClassVar[dict] = {"length_scale": [POSITIVE, StrOptions({"scale"}), "array-like"]}
 
-    def __init__(self, length_scale="scale") -> None:
+    def __init__(self, length_scale: float | ArrayLike | str = "scale") -> None:
         self.length_scale = length_scale
 
     @property
@@ -65,7 +66,9 @@ class AnisotropicRBF(ExpectedRBF):
         np.fill_diagonal(gram, 1.0)  # the same draw on both sides, whatever the length scales
         return gram, lambda weights: length_scale_sums(engine, weights * gram)
 
-    def covariance_sums(self, left: Rows, right: Rows, vectors, matrix) -> np.ndarray:
+    def covariance_sums(
+        self, left: Rows, right: Rows, vectors: Callable[[int], np.ndarray], matrix: np.ndarray
+    ) -> np.ndarray:
         """For each row x of ``left``: sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j).
 
         e_i = E[k(x_i, x) | x] for the rows of ``right`` varies with what is missing in x. ``vectors`` is a function
@@ -74,7 +77,9 @@ class AnisotropicRBF(ExpectedRBF):
         left, right = self.in_metric(left.dense), self.in_metric(right.dense)
         return covariance_sums(left, right, self.inverse_width(), vectors, matrix)
 
-    def point_covariance_sums(self, left: Rows, points: np.ndarray, vectors, matrix: np.ndarray) -> np.ndarray:
+    def point_covariance_sums(
+        self, left: Rows, points: np.ndarray, vectors: Callable[[int], np.ndarray], matrix: np.ndarray
+    ) -> np.ndarray:
         """The same for complete ``points`` z in place of ``right``: Cov(k(z_a, x), k(z_b, x))."""
         factors = self._factors(left.n_features)
         return point_covariance_sums(left.dense.scale(factors), points * factors, self.inverse_width(), vectors, matrix)

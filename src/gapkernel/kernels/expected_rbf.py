@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -31,7 +32,9 @@ ENGINES = {
 """The engine for two kinds of rows, in either order."""
 
 
-def expected_rbf(left: Rows, right: Rows | None, gamma, scale_left, scale_right):
+def expected_rbf(
+    left: Rows, right: Rows | None, gamma: float, scale_left: np.ndarray, scale_right: np.ndarray
+) -> ExpectedRBFEngine | MixtureEngine:
     """The engine for the expected RBF of these laws; ``right=None`` pairs a batch with itself."""
     other = left if right is None else right
     name = ENGINES.get((left.kind, other.kind)) or ENGINES[other.kind, left.kind]
@@ -44,7 +47,7 @@ def expected_rbf(left: Rows, right: Rows | None, gamma, scale_left, scale_right)
     return engine(left.dense, None if right is None else right.dense, gamma, scale_left, scale_right)
 
 
-def log_norm(rows: Rows, gamma) -> np.ndarray:
+def log_norm(rows: Rows, gamma: float) -> np.ndarray:
     """log kappa_i = log E k(x_i, x_i') for an independent copy of a row; -1/2 log |I + 4 gamma Sigma_i| if Gaussian."""
     if rows.kind == "factor":
         return -0.5 * factor_log_det(rows, 2.0 * gamma)
@@ -114,7 +117,7 @@ class ExpectedRBF(Kernel):
     is_expectation = one_width = True
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE, StrOptions({"scale", "median", "auto"})]}
 
-    def __init__(self, gamma="scale") -> None:
+    def __init__(self, gamma: Any = "scale") -> None:
         self.gamma = gamma
 
     def inverse_width(self) -> float:
@@ -133,7 +136,7 @@ class ExpectedRBF(Kernel):
         """E k(x, y)^2 over independent draws of the two rows, (n_left, n_right)."""
         return self._engine(*self._pair(left, right), 2.0).matrix()
 
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+    def over_widths(self, gammas: Sequence[Any] | np.ndarray, left: Rows, right: Rows | None = None) -> np.ndarray:
         if len(gammas) < ENOUGH_WIDTHS or any(rows is not None and rows.kind != "gaussian" for rows in (left, right)):
             return super().over_widths(gammas, left, right)
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
@@ -166,7 +169,7 @@ class ExpectedRBF(Kernel):
     def _checked(self, matrix: np.ndarray) -> np.ndarray:
         return matrix  # the engine has looked at every tile
 
-    def _engine(self, left, right, power=1.0):
+    def _engine(self, left: Rows, right: Rows | None, power: float = 1.0) -> Any:
         """The engine for E k^power; k^2 at gamma is k at 2 gamma, and the scales are squared with it."""
         left = self.in_metric(left)
         scale_left = power * self._log_scale(left)

@@ -48,7 +48,9 @@ class FourierMap:
     phase: float
 
     @classmethod
-    def draw(cls, kernel: Kernel, n_components: int, centre: np.ndarray, orthogonal: bool, random) -> FourierMap:
+    def draw(
+        cls, kernel: Kernel, n_components: int, centre: np.ndarray, orthogonal: bool, random: np.random.RandomState
+    ) -> FourierMap:
         """A map with random frequencies."""
         on_laws = _on_laws(kernel)
         root = on_laws.metric_root(len(centre))
@@ -131,7 +133,7 @@ def _on_laws(kernel: Kernel) -> ExpectedRBF:
     return on_laws
 
 
-def _orthogonal(n: int, d: int, random) -> np.ndarray:
+def _orthogonal(n: int, d: int, random: np.random.RandomState) -> np.ndarray:
     """Standard normal directions, orthogonal within blocks of d: each is still normal, and errors are smaller."""
     directions = []
     for begin in range(0, n, d):

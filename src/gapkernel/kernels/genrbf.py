@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, pinvh
@@ -51,7 +51,7 @@ class GenRBF(ExpectedRBF):
         "metric": [None, StrOptions({"mahalanobis"}), "array-like"],
     }
 
-    def __init__(self, gamma="scale", metric=None) -> None:
+    def __init__(self, gamma: Any = "scale", metric: Any = None) -> None:
         super().__init__(gamma)
         self.metric = metric
 
@@ -90,7 +90,7 @@ class GenRBF(ExpectedRBF):
         return rows.scale(diagonal) if np.array_equal(root, np.diag(diagonal)) else rows.map(root)
 
 
-def _root(metric, n_features: int) -> np.ndarray:
+def _root(metric: Any, n_features: int) -> np.ndarray:
     """R with R'R = metric."""
     if isinstance(metric, str):
         raise unresolved("metric", metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -43,7 +43,7 @@ class Missingness(BaseEstimator):
         "rule": [StrOptions({"product", "sum"})],
     }
 
-    def __init__(self, gamma="scale", rule="product") -> None:
+    def __init__(self, gamma: Any = "scale", rule: str = "product") -> None:
         self.gamma = gamma
         self.rule = rule
 
@@ -59,10 +59,10 @@ class Masked(OfKernel):
         The columns that had gaps at fit; set by `resolve`.
     """
 
-    one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
+    one_width = property(lambda self: self.kernel.one_width)
     is_expectation = False  # the gaps of a row are not averaged out
 
-    def __init__(self, kernel, indicator, columns=None):
+    def __init__(self, kernel: Kernel, indicator: Missingness, columns: Any = None) -> None:
         self.kernel = kernel
         self.indicator = indicator
         self.columns = columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sklearn.base import clone
 
@@ -22,7 +23,7 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
+def make_kernel(kernel: str | Kernel | Callable, gamma: Any = "scale") -> Kernel:
     """A kernel object from a name and a width, from an object, or from a function.
 
     Parameters

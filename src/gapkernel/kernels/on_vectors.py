@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from gapkernel.kernels.base import Kernel
@@ -25,7 +27,7 @@ class CompleteKernel:
         The parameter that the kernel came by, for errors.
     """
 
-    source: object
+    source: Any
     parameters: dict = field(default_factory=dict)
     name: str = "kernel"
 
@@ -79,7 +81,7 @@ class FunctionKernel(Kernel):
         return matrix_of(self.function, left.means, right.means, "kernel")
 
 
-def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:
+def matrix_of(function: Callable[..., ArrayLike], left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:
     """What a caller's kernel function gives for all pairs; ``name`` is the parameter that it came by."""
     values = np.asarray(function(left, right), dtype=np.float64)
     if values.shape != (len(left), len(right)):
@@ -111,7 +113,7 @@ class Precomputed(Kernel):
 
     kinds = frozenset({"atoms"})  # the density that gives them has nothing to learn
 
-    def __init__(self, places=None) -> None:
+    def __init__(self, places: np.ndarray | None = None) -> None:
         self.places = places
 
     def _looked_at(self, rows: Rows) -> Rows:

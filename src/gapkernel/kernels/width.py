@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -17,7 +18,7 @@ MEDIAN_ROWS = 1000
 class DoubleInterval(Interval):
     """An interval that compares all numbers as doubles, whatever their own precision."""
 
-    def __contains__(self, value) -> bool:
+    def __contains__(self, value: Any) -> bool:
         try:
             return super().__contains__(float(value))
         except OverflowError:  # an integer beyond all of them
@@ -29,7 +30,7 @@ POSITIVE = DoubleInterval(Real, 1e-100, 1e100, closed="both")
 
 
 def gamma_of(
-    gamma, rows: Rows, moments: Moments | None, metric: np.ndarray | None = None, *, about_means: bool = False
+    gamma: Any, rows: Rows, moments: Moments | None, metric: np.ndarray | None = None, *, about_means: bool = False
 ) -> float:
     """The number that ``gamma`` means for these rows: itself, or what a word stands for.
 

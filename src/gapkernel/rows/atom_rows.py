@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import qmc
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.doors import check_counts
 from gapkernel.compute.draws import RowPoints, row_keys
 from gapkernel.compute.linalg.covariance_blocks import places_of, starts_of
-from gapkernel.rows.base import Rows, row_indices
+from gapkernel.rows.base import Indices, Rows, row_indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class AtomRows(Rows):
         return np.exp(self.log_weight)
 
     @cached_property
-    def uncertain(self) -> np.ndarray:  # type: ignore[override]
+    def uncertain(self) -> np.ndarray:
         """True for the cells in which the atoms of a row differ."""
         first = self.values[self.starts[:-1]]
         return self._sums(self.values != first[self.owner]) > 0
@@ -115,24 +116,24 @@ class AtomRows(Rows):
         """Trace of each law's covariance."""
         return self._sums(self.weight[:, None] * (self.values - self.means[self.owner]) ** 2).sum(axis=1)
 
-    def take(self, indices) -> AtomRows:
+    def take(self, indices: Indices) -> AtomRows:
         kept = np.arange(len(self))[row_indices(indices)]
         places = places_of(self.starts, kept)
         return AtomRows(self.values[places], self.log_weight[places], self.counts[kept])
 
-    def columns(self, indices) -> AtomRows:
+    def columns(self, indices: ArrayLike) -> AtomRows:
         return self._with(np.ascontiguousarray(self.values[:, np.asarray(indices)]))
 
-    def beside(self, values) -> AtomRows:
+    def beside(self, values: ArrayLike) -> AtomRows:
         return self._with(np.hstack([self.values, np.asarray(values)[self.owner]]))
 
-    def scale(self, factors) -> AtomRows:
+    def scale(self, factors: ArrayLike) -> AtomRows:
         return self._with(self.values * self._factors(factors))
 
-    def map(self, matrix, offset=0.0) -> AtomRows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> AtomRows:
         return self._with(self.values @ self._lines(matrix, "matrix").T + offset)
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         total = np.cumsum(self.weight)
         ends = total[self.starts[1:] - 1]
         begins = ends - self._sums(self.weight)
@@ -164,7 +165,7 @@ class AtomRows(Rows):
         away = self.values[mine] - self.means[i]
         return (self.weight[mine, None] * away).T @ away
 
-    def quadratic(self, directions) -> np.ndarray:
+    def quadratic(self, directions: ArrayLike) -> np.ndarray:
         along = (self.values - self.means[self.owner]) @ self._lines(directions, "directions").T
         return self._sums(self.weight[:, None] * along**2)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.linalg.covariance_blocks import flat, weighted_products
 from gapkernel.rows.atom_rows import AtomRows
-from gapkernel.rows.base import row_indices
+from gapkernel.rows.base import Indices, row_indices
 from gapkernel.rows.gaussian_rows import GaussianRows, MappedRows
 from gapkernel.rows.pattern_rows import PatternRows
 
@@ -63,7 +64,7 @@ class FactorRows(PatternRows):
         rank = np.einsum("pab,pab->p", np.linalg.inv(self.precision), weighted_products(self.gaps, self.loadings))
         return (self.gaps @ self.noise + rank)[self.pattern]
 
-    def quadratic(self, directions) -> np.ndarray:
+    def quadratic(self, directions: ArrayLike) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
         directions = self._lines(directions, "directions")
         out = self.gaps @ (self.noise * directions**2).T
@@ -75,28 +76,28 @@ class FactorRows(PatternRows):
         return out[self.pattern]
 
     @cached_property
-    def dense(self) -> GaussianRows:  # type: ignore[override]
+    def dense(self) -> GaussianRows:
         """The same laws with their covariances written out."""
         return GaussianRows(self.means, self.pattern, self.gaps, flat(block for _, block in self._blocks()))
 
-    def take(self, indices) -> FactorRows:
+    def take(self, indices: Indices) -> FactorRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
         means, pattern, kept = self._taken(row_indices(indices))
         return FactorRows(means, pattern, self.gaps[kept], self.precision[kept], self.loadings, self.noise)
 
-    def columns(self, indices) -> FactorRows:
+    def columns(self, indices: ArrayLike) -> FactorRows:
         """The marginal laws on some columns."""
         picked = np.asarray(indices)
         means, gaps = (np.ascontiguousarray(part[:, picked]) for part in (self.means, self.gaps))
         return replace(self, means=means, gaps=gaps, loadings=self.loadings[picked], noise=self.noise[picked])
 
-    def scale(self, factors) -> FactorRows:
+    def scale(self, factors: ArrayLike) -> FactorRows:
         """The laws of the rows with every column multiplied by its factor; they have as few factors as before."""
         factors = self._factors(factors)
         loadings, noise = self.loadings * factors[:, None], self.noise * factors**2
         return replace(self, means=self.means * factors, loadings=loadings, noise=noise)
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         """Complete rows drawn from the laws, by their factors: (n_draws, n_rows, n_features)."""
         random = check_random_state(random_state)
         roots = np.linalg.inv(np.linalg.cholesky(self.precision))[self.pattern]  # G^-1 = R'R
@@ -108,11 +109,11 @@ class FactorRows(PatternRows):
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
         return self.dense.atoms(n_atoms, method, seed)
 
-    def map(self, matrix, offset=0.0) -> MappedRows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> MappedRows:
         """The laws of ``matrix @ x + offset``, which are no longer diagonal and low rank."""
         return self.dense.map(matrix, offset)
 
-    def same_factors(self, other) -> bool:
+    def same_factors(self, other: object) -> bool:
         """Whether another batch has the same factors, so that a pair of laws needs no more than those."""
         return isinstance(other, FactorRows) and (
             (self.loadings is other.loadings and self.noise is other.noise)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws import normal_draws
@@ -20,7 +22,7 @@ from gapkernel.compute.linalg.covariance_blocks import (
     starts_of,
 )
 from gapkernel.rows.atom_rows import AtomRows
-from gapkernel.rows.base import row_indices
+from gapkernel.rows.base import Indices, row_indices
 from gapkernel.rows.pattern_rows import PatternRows
 
 
@@ -59,13 +61,13 @@ class GaussianRows(PatternRows):
     kind: ClassVar[str] = "gaussian"
 
     @classmethod
-    def certain(cls, X) -> GaussianRows:
+    def certain(cls, X: ArrayLike) -> GaussianRows:
         """Complete rows: every law is a point."""
         X = np.array(X, dtype=np.float64, ndmin=2)
         return cls(X, np.zeros(len(X), np.int64), np.zeros((1, X.shape[1]), bool), np.empty(0))
 
     @classmethod
-    def from_moments(cls, means, covariances) -> GaussianRows:
+    def from_moments(cls, means: ArrayLike, covariances: ArrayLike) -> GaussianRows:
         """Rows given by any means (n, d) and any covariances (n, d, d); equal covariances are stored once."""
         means = np.array(means, dtype=np.float64, ndmin=2)
         covariances = np.asarray(covariances, dtype=np.float64)
@@ -104,7 +106,7 @@ class GaussianRows(PatternRows):
         """Trace of each row's covariance: how much is unknown about it."""
         return np.array([block.trace() for _, block in self._blocks()])[self.pattern]
 
-    def quadratic(self, directions) -> np.ndarray:
+    def quadratic(self, directions: ArrayLike) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
         directions = np.ascontiguousarray(self._lines(directions, "directions").T)
         out = np.empty((len(self.gaps), directions.shape[1]))
@@ -113,13 +115,13 @@ class GaussianRows(PatternRows):
         quadratic_forms(gap_columns, self.gap_start, self.block_start, self.covariance, directions, out)
         return out[self.pattern]
 
-    def take(self, indices) -> GaussianRows:
+    def take(self, indices: Indices) -> GaussianRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
         means, pattern, kept = self._taken(row_indices(indices))
         covariance = self.covariance[places_of(self.block_start, kept)]
         return GaussianRows(means, pattern, self.gaps[kept], covariance)
 
-    def columns(self, indices) -> GaussianRows:
+    def columns(self, indices: ArrayLike) -> GaussianRows:
         """The marginal laws on some columns."""
         picked = np.asarray(indices)
         blocks = []
@@ -131,11 +133,11 @@ class GaussianRows(PatternRows):
         means, gaps = (np.ascontiguousarray(part[:, picked]) for part in (self.means, self.gaps))
         return GaussianRows(means, self.pattern, gaps, flat(blocks))
 
-    def beside(self, values) -> GaussianRows:
+    def beside(self, values: ArrayLike) -> GaussianRows:
         means, known = np.hstack([self.means, values]), np.zeros((len(self.gaps), np.shape(values)[1]), bool)
         return GaussianRows(means, self.pattern, np.hstack([self.gaps, known]), self.covariance)
 
-    def scale(self, factors) -> GaussianRows:
+    def scale(self, factors: ArrayLike) -> GaussianRows:
         """The laws of the rows with every column multiplied by its factor; gaps and patterns stay."""
         factors = np.array(self._factors(factors))  # one layout: each would be compiled by itself
         check_blocks(self)
@@ -143,7 +145,7 @@ class GaussianRows(PatternRows):
         scale_blocks(covariance, self.gap_start, np.nonzero(self.gaps)[1], factors)
         return GaussianRows(self.means * factors, self.pattern, self.gaps, covariance)
 
-    def map(self, matrix, offset=0.0) -> MappedRows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> MappedRows:
         """The laws of ``matrix @ x + offset``."""
         matrix = self._lines(matrix, "matrix")
         order = np.argsort(self.gaps.sum(axis=1), kind="stable")
@@ -154,7 +156,7 @@ class GaussianRows(PatternRows):
         means, pattern = self.means @ matrix.T + offset, np.argsort(order)[self.pattern]
         return MappedRows(means, pattern, gaps, covariance, flat(images), rank)
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         """Complete rows drawn from the laws, (n_draws, n_rows, n_features)."""
         draws = np.repeat(self.means[None], n_draws, axis=0)
         noise = check_random_state(random_state).standard_normal(draws.shape)
@@ -165,7 +167,7 @@ class GaussianRows(PatternRows):
         return draws
 
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
-        def fill(values, starts, cube):
+        def fill(values: np.ndarray, starts: np.ndarray, cube: Callable[..., np.ndarray]) -> None:
             for members, columns, covariance in self.by_pattern():
                 if len(columns):
                     places = np.add.outer(starts[members], np.arange(n_atoms))[:, :, None]
@@ -211,7 +213,7 @@ class MappedRows(GaussianRows):
 
     kind: ClassVar[str] = "mapped"
 
-    def take(self, indices) -> MappedRows:
+    def take(self, indices: Indices) -> MappedRows:
         """The rows at ``indices`` (integers, a slice or a mask), with the patterns they need."""
         rows, kept = super().take(indices), self._taken(row_indices(indices))[2]
         starts = self.n_features * starts_of(self.rank)

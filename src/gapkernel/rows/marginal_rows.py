@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.linalg.covariance_blocks import starts_of
 from gapkernel.rows.atom_rows import AtomRows
-from gapkernel.rows.base import Rows, UnsupportedLaws, row_indices
+from gapkernel.rows.base import Indices, Rows, UnsupportedLaws, row_indices
 from gapkernel.rows.column_law import ZERO, Atoms, Law
 
 
@@ -110,14 +112,14 @@ class MarginalRows(Rows):
     def covariance_of(self, i: int) -> np.ndarray:
         return np.diag(self.uncertain[i] * self._numbers("variance"))
 
-    def take(self, indices) -> MarginalRows:
+    def take(self, indices: Indices) -> MarginalRows:
         return MarginalRows(np.array(self.values[row_indices(indices)]), self.features)
 
-    def columns(self, indices) -> MarginalRows:
+    def columns(self, indices: ArrayLike) -> MarginalRows:
         indices = np.asarray(indices)
         return MarginalRows(self.values[:, indices].copy(), tuple(self.features[k] for k in indices))
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         """Complete rows drawn from the laws; categories are codes, and a column that was never seen stays NaN."""
         random = check_random_state(random_state)
         draws = np.repeat(self.values[None], n_draws, axis=0)
@@ -132,7 +134,7 @@ class MarginalRows(Rows):
         if method == "exact":
             return self._listed(n_atoms)
 
-        def fill(values, starts, cube):
+        def fill(values: np.ndarray, starts: np.ndarray, cube: Callable[..., np.ndarray]) -> None:
             for i in np.flatnonzero(~self.complete):
                 gaps = np.flatnonzero(self.uncertain[i])
                 values[starts[i] : starts[i + 1], gaps] = cube([i], len(gaps))[0]

@@ -7,8 +7,9 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gapkernel.rows.base import Rows, row_indices
+from gapkernel.rows.base import Indices, Rows, row_indices
 
 
 def _inside(name: str) -> Any:
@@ -64,24 +65,24 @@ class MaskedRows(Rows):
         """True where the table had a gap."""
         return self.missing
 
-    def take(self, indices) -> MaskedRows:
+    def take(self, indices: Indices) -> MaskedRows:
         indices = row_indices(indices)
         return MaskedRows(self.rows.take(indices), np.array(self.missing[indices]))
 
-    def columns(self, indices) -> MaskedRows:
+    def columns(self, indices: ArrayLike) -> MaskedRows:
         """Some columns of the laws; the record of what was missing stays whole."""
         return MaskedRows(self.rows.columns(indices), self.missing)
 
-    def beside(self, values) -> MaskedRows:
+    def beside(self, values: ArrayLike) -> MaskedRows:
         return MaskedRows(self.rows.beside(values), self.missing)
 
     def tilted(self, column: int, shift: np.ndarray) -> MaskedRows:
         return MaskedRows(self.rows.tilted(column, shift), self.missing)
 
-    def scale(self, factors) -> MaskedRows:
+    def scale(self, factors: ArrayLike) -> MaskedRows:
         return MaskedRows(self.rows.scale(factors), self.missing)
 
-    def map(self, matrix, offset=0.0) -> MaskedRows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> MaskedRows:
         return MaskedRows(self.rows.map(matrix, offset), self.missing)
 
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> MaskedRows:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.draws import normal_draws
 from gapkernel.rows.atom_rows import AtomRows
-from gapkernel.rows.base import Rows, row_indices
+from gapkernel.rows.base import Indices, Rows, row_indices
 from gapkernel.rows.gaussian_rows import GaussianRows
 
 
@@ -79,23 +81,23 @@ class MixtureRows(Rows):
             full += weight[i] * (rows.covariance_of(i) + np.outer(away, away))
         return full
 
-    def take(self, indices) -> MixtureRows:
+    def take(self, indices: Indices) -> MixtureRows:
         indices = row_indices(indices)
         return MixtureRows(tuple(rows.take(indices) for rows in self.laws), np.array(self.weights[indices]))
 
-    def columns(self, indices) -> MixtureRows:
+    def columns(self, indices: ArrayLike) -> MixtureRows:
         return MixtureRows(tuple(rows.columns(indices) for rows in self.laws), self.weights)
 
-    def beside(self, values) -> MixtureRows:
+    def beside(self, values: ArrayLike) -> MixtureRows:
         return MixtureRows(tuple(rows.beside(values) for rows in self.laws), self.weights)
 
-    def scale(self, factors) -> MixtureRows:
+    def scale(self, factors: ArrayLike) -> MixtureRows:
         return MixtureRows(tuple(rows.scale(factors) for rows in self.laws), self.weights)
 
-    def map(self, matrix, offset=0.0) -> MixtureRows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> MixtureRows:
         return MixtureRows(tuple(rows.map(matrix, offset) for rows in self.laws), self.weights)
 
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         random = check_random_state(random_state)
         chosen = _component(self.weights, random.random((n_draws, len(self))))
         draws = np.repeat(self.means[None], n_draws, axis=0)
@@ -107,7 +109,7 @@ class MixtureRows(Rows):
     def atoms(self, n_atoms: int, method: str = "sobol", seed: int = 0) -> AtomRows:
         """As for Gaussian rows; the first coordinate of a point chooses the component."""
 
-        def fill(values, starts, cube):
+        def fill(values: np.ndarray, starts: np.ndarray, cube: Callable[..., np.ndarray]) -> None:
             for a, rows in enumerate(self.laws):
                 for members, columns, covariance in rows.by_pattern():
                     if len(columns):

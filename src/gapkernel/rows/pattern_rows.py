@@ -134,7 +134,7 @@ class PatternRows(Rows):
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         return map(self._block, range(len(self.gaps)))
 
-    def _taken(self, indices) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _taken(self, indices: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The means and patterns of the rows at ``indices``, and which patterns they need."""
         kept, pattern = np.unique(self.pattern[indices], return_inverse=True)
         return np.array(self.means[indices]), pattern.reshape(-1), kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
@@ -77,10 +78,10 @@ class Laplace(Solver):
         The prior mean of the process.
     """
 
-    def __init__(self, constant: float, max_iter: int = 100, offset: float = 0.0):
+    def __init__(self, constant: float, max_iter: int = 100, offset: float = 0.0) -> None:
         self.constant, self.max_iter, self.offset = constant, max_iter, offset
 
-    def solve(self, gram, y, weight=None) -> LaplacePosterior:
+    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> LaplacePosterior:
         """The posterior for classes 0 and 1; a row of weight w counts as w rows with one latent value."""
         covariance, weight = self.constant * gram, np.ones(len(y)) if weight is None else weight
         coefficients, latent = np.zeros(len(y)), np.zeros(len(y))

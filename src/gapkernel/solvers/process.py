@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
@@ -74,10 +75,10 @@ class ProcessSolver(Solver):
         The variance of the noise of each target; a row of weight w has a w-th of it.
     """
 
-    def __init__(self, constant: float, noise: np.ndarray | float):
+    def __init__(self, constant: float, noise: np.ndarray | float) -> None:
         self.constant, self.noise = constant, noise
 
-    def solve(self, gram, y, weight=None) -> Posterior:
+    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> Posterior:
         """The posterior; LinAlgError if the covariance of the targets is not positive definite."""
         covariance = self.constant * gram
         covariance[np.diag_indices_from(covariance)] += self.noise if weight is None else self.noise / weight
@@ -96,7 +97,9 @@ class ProcessSolver(Solver):
         )
 
 
-def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
+def lbfgs(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]], start: np.ndarray, bounds: np.ndarray
+) -> tuple[np.ndarray, float]:
     """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low.
 
     Warns if the search stopped elsewhere. Its line search also gives up at a minimum, once rounding hides any further
@@ -115,10 +118,15 @@ def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
     return result.x, result.fun
 
 
-def maximise(objective: Objective, starts: list[np.ndarray], bounds: np.ndarray, minimise=lbfgs) -> np.ndarray:
+def maximise(
+    objective: Objective,
+    starts: list[np.ndarray],
+    bounds: np.ndarray,
+    minimise: Callable[..., tuple[np.ndarray, float]] = lbfgs,
+) -> np.ndarray:
     """Where ``objective``, which returns value and gradient, is highest among the maxima found from ``starts``."""
 
-    def descent(theta, eval_gradient=True):
+    def descent(theta: np.ndarray, eval_gradient: bool = True) -> Any:
         value, gradient = objective(theta)
         return (-value, -gradient) if eval_gradient else -value
 

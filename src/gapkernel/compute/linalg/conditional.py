@@ -21,7 +21,7 @@ class Workspace(NamedTuple):
     vector: np.ndarray  # (d,)
 
 
-def workspace(d):
+def workspace(d: int) -> Workspace:
     """A workspace for ``d`` columns."""
     square = (d, d)
     return Workspace(np.empty(d, np.int64), np.empty(square), np.empty(square), np.empty(square), np.empty(d))

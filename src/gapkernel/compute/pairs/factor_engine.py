@@ -17,7 +17,7 @@ r'X^-1 r then neither overflows nor vanishes, whatever the units of the columns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Shares(NamedTuple):
 class FactorEngine(ExpectedRBFEngine):
     """`ExpectedRBFEngine` for two batches of `FactorRows` with the same factors."""
 
-    def __init__(self, left, right, gamma, scale_left, scale_right):
+    def __init__(self, left: Any, right: Any, gamma: float, scale_left: np.ndarray, scale_right: np.ndarray) -> None:
         self.shape = left.loadings.shape
         self.shares = _shares(left.loadings, left.noise, float(gamma))
         self.starts = row_starts(2 * self.shares.n_factors)

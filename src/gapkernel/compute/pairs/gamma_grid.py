@@ -9,6 +9,8 @@ Arrays are laid out as in `elimination`: ``(row, column, lane)``, and padding wi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
@@ -33,7 +35,9 @@ class GammaGridEngine(ExpectedRBFEngine):
         Logarithms of the factors of each row at each width.
     """
 
-    def __init__(self, left, right, gammas, scales_left, scales_right):
+    def __init__(
+        self, left: Any, right: Any, gammas: np.ndarray, scales_left: np.ndarray, scales_right: np.ndarray
+    ) -> None:
         for scales, rows in ((scales_left, left), (scales_right, left if right is None else right)):
             check_array("The scales of the rows", scales, np.float64, len(gammas), len(rows))
         widest = int(np.argmax(gammas))

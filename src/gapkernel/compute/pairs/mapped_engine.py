@@ -14,7 +14,7 @@ the cosines of the angles between two subspaces.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,7 +87,7 @@ FEW = 0.6
 class MappedEngine(ExpectedRBFEngine):
     """`ExpectedRBFEngine` for two batches of `MappedRows`. Patterns that many rows share have one factor as there."""
 
-    def __init__(self, left, right, gamma, scale_left, scale_right):
+    def __init__(self, left: Any, right: Any, gamma: float, scale_left: np.ndarray, scale_right: np.ndarray) -> None:
         super().__init__(left, right, gamma, scale_left, scale_right)
         self.frames_left = _frames(left, self.gamma, self.left.log_det)
         self.frames_right = self.frames_left if right is None else _frames(right, self.gamma, self.right.log_det)

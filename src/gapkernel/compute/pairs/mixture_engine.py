@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gapkernel.compute.doors import check_numbers
@@ -17,7 +19,7 @@ class MixtureEngine:
     laws sorted by row, ``owner``, the row of each, ``log_weight`` and ``n_rows``.
     """
 
-    def __init__(self, left, right, gamma, scale_left, scale_right):
+    def __init__(self, left: Any, right: Any, gamma: float, scale_left: np.ndarray, scale_right: np.ndarray) -> None:
         other = left if right is None else right
         self.owner_left, self.owner_right, self.shape = left.owner, other.owner, (left.n_rows, other.n_rows)
         scales = left.log_weight + scale_left[left.owner], other.log_weight + scale_right[other.owner]

@@ -1,6 +1,6 @@
 """One side of a kernel block, laid out for the compiled loops."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -104,7 +104,7 @@ def check_laws(rows, n_columns):
     check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
 
 
-def row_log_det(rows, gamma):
+def row_log_det(rows: Any, gamma: float) -> np.ndarray:
     """log |I + 2 gamma Sigma_i| for each row."""
     check_blocks(rows)
     log_det = np.empty(len(rows.gaps))

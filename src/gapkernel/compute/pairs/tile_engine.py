@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from itertools import pairwise
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class ExpectedRBFEngine:
         Logarithms of the factors of each row (what a normalisation needs).
     """
 
-    def __init__(self, left, right, gamma, scale_left, scale_right):
+    def __init__(self, left: Any, right: Any, gamma: float, scale_left: np.ndarray, scale_right: np.ndarray) -> None:
         self.gamma, self.symmetric = float(gamma), right is None
         # the training side is the right one, or the only one: the centre must not depend on new rows
         training = left if right is None else right

@@ -36,7 +36,13 @@ class Ascent:
 
 
 def climb(
-    expect: Callable, maximise: Callable, start, n_cells: float, tol: float, max_iter: int, leap: Callable | None = None
+    expect: Callable,
+    maximise: Callable,
+    start: Any,
+    n_cells: float,
+    tol: float,
+    max_iter: int,
+    leap: Callable | None = None,
 ) -> Ascent:
     """Iterate from ``start`` until a step raises the objective by less than ``tol`` of its size.
 

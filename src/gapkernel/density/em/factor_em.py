@@ -75,11 +75,11 @@ def maximise_factors(
     counts = weight @ seen
     squared = (seen * weight[:, None] * filled**2).sum(axis=0)
 
-    def expect(factors: Factors):
+    def expect(factors: Factors) -> tuple[float, float, _Sums]:
         log_likelihood, sums = _expectation(filled, seen, weight, factors)
         return log_likelihood, log_likelihood - 0.5 * ridge * float(np.sum(counts / factors.noise)), sums
 
-    def maximise(_, sums: _Sums) -> Factors:
+    def maximise(_: Factors, sums: _Sums) -> Factors:
         return _maximisation(sums, squared, counts, ridge)
 
     return climb(expect, maximise, start(filled, seen, n_components), float(counts.sum()), tol, max_iter)
@@ -94,7 +94,7 @@ class _Sums:
     moment: np.ndarray
 
 
-def _expectation(X, seen, weight, factors: Factors) -> tuple[float, _Sums]:
+def _expectation(X: np.ndarray, seen: np.ndarray, weight: np.ndarray, factors: Factors) -> tuple[float, _Sums]:
     """The log-likelihood at the current parameters, and the sums."""
     d, k = factors.loadings.shape
     squares, products = np.zeros((d, (k + 1) ** 2)), np.zeros((d, k + 1))

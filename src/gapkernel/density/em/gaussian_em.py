@@ -61,7 +61,7 @@ class CompressedRows:
         """Number of columns."""
         return self.missing.shape[1]
 
-    def statistics(self, mean, covariance, precision, log_det) -> Statistics:
+    def statistics(self, mean: np.ndarray, covariance: np.ndarray, precision: np.ndarray, log_det: float) -> Statistics:
         """Sums of the E-step."""
         d, n_patterns = self.n_features, len(self.missing)
         check_array("The mean", mean, np.float64, d)
@@ -70,7 +70,7 @@ class CompressedRows:
         cuts = np.concatenate([[0], np.minimum(cuts, n_patterns), [n_patterns]])
         moments, spread = np.zeros((CHUNKS, d + 1, d + 1)), np.zeros((CHUNKS, d, d))
 
-        def chunk(k):
+        def chunk(k: int) -> float:
             return expectation(
                 self.missing, self.counts, self.row_start, self.rows, cuts[k], cuts[k + 1],
                 mean, covariance, precision, log_det, workspace(d), moments[k], spread[k],
@@ -104,7 +104,9 @@ class Prior:
         return float(-0.5 * (self.count * log_det + penalty))
 
 
-def conditioned(patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray):
+def conditioned(
+    patterns: Patterns, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows with conditional means in their gaps, flat conditional covariances of the patterns, and log densities."""
     n, d = X.shape
     check_array("The rows", X, np.float64, n, d)
@@ -136,7 +138,7 @@ class Point:
 class GappyTable:
     """Rows in the order of their patterns, for E-steps with any weights."""
 
-    def __init__(self, X: np.ndarray):
+    def __init__(self, X: np.ndarray) -> None:
         self.patterns = Patterns.of(np.isnan(X))
         self.filled = np.where(np.isnan(X), 0.0, X)
         self.sorted = np.column_stack([self.filled, np.ones(len(X))])[self.patterns.order]
@@ -167,14 +169,14 @@ class GappyTable:
         return rows, log_density
 
 
-def maximise_gaussian(data, prior: Prior, tol: float, max_iter: int) -> Ascent:
+def maximise_gaussian(data: CompressedRows | CompressedParts, prior: Prior, tol: float, max_iter: int) -> Ascent:
     """The mean and covariance, as a `Point`, that EM reaches from mean 0 and covariance I.
 
     ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
     Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM).
     """
 
-    def expect(point: Point):
+    def expect(point: Point) -> tuple[float, float, np.ndarray]:
         log_likelihood, moments = expectation_at(data, point)
         return log_likelihood, log_likelihood + prior.log_density(point.mean, point.covariance), moments
 
@@ -202,7 +204,7 @@ def _extrapolate(start: Point, middle: Point, end: Point) -> Point | None:
     return Point(flat[:d], covariance)
 
 
-def expectation_at(data, point: Point) -> tuple[float, np.ndarray]:
+def expectation_at(data: CompressedRows | CompressedParts, point: Point) -> tuple[float, np.ndarray]:
     """Log-likelihood at the current parameters and the expected moments [x, 1][x, 1]'."""
     mean, covariance = point.mean, point.covariance
     d = len(mean)
@@ -247,13 +249,13 @@ def _invert(covariance: np.ndarray) -> tuple[np.ndarray, float]:
 class Observations:
     """The rows of an array that hold a value and have weight."""
 
-    def __init__(self, X: np.ndarray, weight: np.ndarray):
+    def __init__(self, X: np.ndarray, weight: np.ndarray) -> None:
         used = (weight > 0) & ~np.isnan(X).all(axis=1)
         # one layout, so that sums do not depend on the caller's
         self.X = np.ascontiguousarray(X if used.all() else X[used])
         self.weight = weight if used.all() else weight[used]
 
-    def total(self, function: Callable):
+    def total(self, function: Callable) -> Any:
         """The sum of ``function(X, weight)`` over the rows."""
         return function(self.X, self.weight)
 
@@ -265,10 +267,10 @@ class Observations:
 class ObservationsInParts:
     """The same, of a table in parts: `reader` is the estimator that numbers are checked for."""
 
-    def __init__(self, parts: TableInParts, reader):
+    def __init__(self, parts: TableInParts, reader: Any) -> None:
         self.parts, self.reader = parts, reader
 
-    def total(self, function: Callable):
+    def total(self, function: Callable) -> Any:
         """The sum of ``function(X, weight)`` over the rows."""
         return self.parts.sum(partial(_ask, self.reader, methodcaller("total", function)), "density")
 
@@ -282,15 +284,15 @@ class ObservationsInParts:
 class CompressedParts:
     """Compressed rows in parts, for `maximise_gaussian`."""
 
-    def __init__(self, parts: Derived, n_features: int, n_cells: float):
+    def __init__(self, parts: Derived, n_features: int, n_cells: float) -> None:
         self.parts, self.n_features, self.n_cells = parts, n_features, n_cells
 
-    def statistics(self, *parameters) -> Statistics:
+    def statistics(self, *parameters: Any) -> Statistics:
         """Sums of the E-step."""
         return self.parts.sum(methodcaller("statistics", *parameters), "density")
 
 
-def _ask(reader, question: Callable[[Observations], Any], part: Part):
+def _ask(reader: Any, question: Callable[[Observations], Any], part: Part) -> Any:
     """What the rows of a part answer, once their numbers are checked for ``reader``."""
     X = numbers_of(read_table(reader, part.X, reset=False), reader)
     return question(Observations(X, read_weights(part.weight, X)))
