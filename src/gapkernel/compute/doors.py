@@ -31,9 +31,9 @@ def check_finite(values: np.ndarray, what: str) -> np.ndarray:
 def check_array(what: str, array: np.ndarray, dtype: type, *shape: int) -> None:
     """Refuse all but an array of this type and shape."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         wanted = f"{np.dtype(dtype)} {tuple(map(int, shape))}"
-        raise ValueError(f"{what} must be an array of {wanted}, got {found}.")
+        raise ValueError(f"{what} must be an array of {wanted}, got {got}.")
 
 
 def check_numbers(what: str, array: np.ndarray, *shape: int) -> None:

@@ -64,7 +64,7 @@ def _mix(z: np.ndarray) -> np.ndarray:
 
 
 class RowPoints:
-    """Points in the unit cube for each row, found from its values: random ones, or a Sobol net.
+    """Points in the unit cube for each row, from its values: random ones, or a Sobol net.
 
     Each row has the net under a digital shift of its own, which keeps it a net and makes errors of rows independent.
 

@@ -28,7 +28,7 @@ EXPENSIVE = 1e9
 which costs the number of columns cubed."""
 
 ROWS_PER_COLUMN = 10
-"""Rows for each column from which a full covariance is worth its cost."""
+"""Rows for each column from which a full covariance is estimated well enough for what it costs."""
 
 
 class ComparesLaws(Protocol):
@@ -114,12 +114,11 @@ class BestDensity(Density):
     Parameters
     ----------
     candidates : list of densities, default=None
-        None is ``[Gaussian(), FactorAnalysis(), GaussianMixture()]`` for numbers, and `JointGaussian` where there are
-        categories. Log densities must be comparable: `JointGaussian` scores one-hot codes, `Marginals` levels.
+        By default ``[Gaussian(), FactorAnalysis(), GaussianMixture()]`` for numbers, and `JointGaussian` where there
+        are categories. Log densities must be comparable: `JointGaussian` scores one-hot codes, `Marginals` levels.
     cv : int, splitter or iterable of splits, default=3
-        An int is the number of folds, with the rows shuffled, because their order says nothing; None is 5. Also a
-        splitter such as `sklearn.model_selection.KFold`, or pairs of training and test rows. Rows of weight 0 belong to
-        no split.
+        An int is the number of folds over shuffled rows, and None means 5. Also a splitter such as
+        `sklearn.model_selection.KFold`, or pairs of training and test rows. Rows of weight 0 belong to no split.
     random_state : int, RandomState or None, default=None
         Shuffles the rows, and seeds the mixture among the default candidates.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

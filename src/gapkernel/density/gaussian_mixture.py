@@ -14,9 +14,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute.runtime.threads import one_openmp_thread
-from gapkernel.compute.standardise import standard_of
+from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.climb import Ascent, climb
-from gapkernel.density.em.gaussian_em import GappyTable, Point, Prior, expectation_at, maximisation, maximise_gaussian
+from gapkernel.density.em.gaussian_em import (
+    GappyTable,
+    Observations,
+    Point,
+    Prior,
+    expectation_at,
+    maximisation,
+    maximise_gaussian,
+)
 from gapkernel.density.gaussian import Gaussian, gaussian_laws
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, MixtureRows
@@ -96,7 +104,7 @@ class GaussianMixture(IteratedDensity):
 
     Fitted to incomplete rows by expectation maximisation. The law of a row with gaps is again a mixture: what was
     observed says how likely each component is, and each component has its own law of the gaps. Components less likely
-    than 1e-8 for a row are left out of its law. A complete row is certain whatever its component, and has a single one.
+    than 1e-8 for a row are left out of its law. A complete row has a single component.
 
     Parameters
     ----------
@@ -196,8 +204,7 @@ class GaussianMixture(IteratedDensity):
         """A known density, ready for use."""
         return cls._known(weights=weights, means=means, covariances=covariances)
 
-    def _estimate(self, observations: Any) -> None:
-        standard = standard_of(observations.X, observations.weight)
+    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, Standard, float]:
         X, weight = standard.apply(observations.X), observations.weight
         n, d = X.shape
         random, table = check_random_state(self.random_state), GappyTable(X)
@@ -218,19 +225,18 @@ class GaussianMixture(IteratedDensity):
         distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
         counts = range(1, min(self.max_components, distinct) + 1)
         ascent = self._choose(self.n_components, fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
-        shares, points = ascent.point.shares, ascent.point.points
-        means = np.array([standard.mean(point.mean) for point in points])
-        self._set(shares, means, np.array([standard.covariance(point.covariance) for point in points]))
-        ridge = ridge_of(len(shares))
-        self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
-        self._keep_course(ascent, standard, ridge)
+        return ascent, standard, ridge_of(len(ascent.point.shares))
+
+    def _in_units(self, point: MixtureParameters, standard: Standard) -> tuple[np.ndarray, ...]:
+        means = np.array([standard.mean(component.mean) for component in point.points])
+        return point.shares, means, np.array([standard.covariance(component.covariance) for component in point.points])
 
     def _condition(self, table: Table) -> MixtureRows:
         rows, logs = self._conditioned(table)
         weights = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
         weights[weights < PRUNED] = 0.0
         weights /= weights.sum(axis=1, keepdims=True)
-        weights[rows[0].complete] = np.arange(len(rows)) == 0  # a complete row is certain whatever its component
+        weights[rows[0].complete] = np.arange(len(rows)) == 0  # all components agree on a complete row
         return MixtureRows(rows, weights)
 
     def _log_density(self, table: Table) -> np.ndarray:
@@ -252,7 +258,7 @@ class GaussianMixture(IteratedDensity):
         self.covariance_ = np.einsum("a,aij->ij", weights, covariances) + np.einsum("a,ai,aj->ij", weights, away, away)
         self.variances_ = self.covariance_.diagonal().copy()
 
-    def _set_known(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> None:
+    def _checked(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, ...]:
         if weights.ndim != 1 or means.ndim != 2 or covariances.shape != (*means.shape, means.shape[-1]):
             raise ValueError(
                 f"A known density needs weights (k,), means (k, n) and covariances (k, n, n), "
@@ -264,4 +270,4 @@ class GaussianMixture(IteratedDensity):
         constant = np.array([gaussian.variances_ == 0 for gaussian in gaussians])
         if np.any(constant != constant[0]):
             raise ValueError("A column must be constant in all components or in none.")
-        self._set(weights / weights.sum(), means, np.array([gaussian.covariance_ for gaussian in gaussians]))
+        return weights / weights.sum(), means, np.array([gaussian.covariance_ for gaussian in gaussians])

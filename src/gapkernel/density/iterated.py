@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.standardise import Standard
-from gapkernel.density.base import Density, rows_with_values
+from gapkernel.compute.standardise import Standard, standardise
+from gapkernel.density.base import Density, no_observed_value, rows_with_values
 from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
-from gapkernel.density.em.gaussian_em import Observations
+from gapkernel.density.em.gaussian_em import Observations, ObservationsInParts
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
 
@@ -24,7 +24,7 @@ from gapkernel.tables import Schema, Table, numbers_of
 class IteratedDensity(Density):
     """A density of numbers with parameters ``ridge``, ``tol`` and ``max_iter``, or with parameters that are known.
 
-    A kind writes `_estimate` for the one case and `_set_known` for the other.
+    A kind writes `_ascend` and `_in_units` for the one case, `_checked` for the other, and `_set` for both.
     """
 
     ridge: Any = "auto"
@@ -41,7 +41,7 @@ class IteratedDensity(Density):
         "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
     known_names: ClassVar[tuple[str, ...]]
-    """The parameters that make a density known when they are given."""
+    """The parameters of a known density."""
     least_ridge: ClassVar[float]
 
     def _moments(self) -> Moments:
@@ -77,25 +77,47 @@ class IteratedDensity(Density):
 
     def _take_known(self) -> None:
         """Check the known parameters and set them; there is no iteration."""
-        given, names = [getattr(self, name) for name in self.known_names], _listed(self.known_names)
-        if any(value is None for value in given):
+        values, names = [getattr(self, name) for name in self.known_names], _listed(self.known_names)
+        if any(value is None for value in values):
             raise ValueError(f"A known density needs all of {names}.")
-        arrays = [np.array(value, dtype=np.float64) for value in given]
+        arrays = [np.array(value, dtype=np.float64) for value in values]
         if not all(np.isfinite(array).all() for array in arrays):
             raise ValueError(f"{names} of a known density must be finite.")
-        self._set_known(*arrays)
+        self._set(*self._checked(*arrays))
         self._never_observed = np.zeros(len(self.mean_), bool)
         self.n_iter_, self.converged_ = 0, True
         for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
             self.__dict__.pop(name, None)  # of an earlier fit
 
-    @abstractmethod
-    def _set_known(self, *parameters: Any) -> None:
-        """Check and set the parameters ``known_names``, which are given as finite arrays."""
+    def _estimate(self, observations: Observations | ObservationsInParts) -> None:
+        """Fit to rows that hold a value: the iteration runs on standardised columns, without those that do not vary."""
+        standard = standardise(observations.total)
+        if not standard.seen.any():
+            raise no_observed_value()
+        ascent, standard, ridge = self._ascend(observations, standard)
+        self._set(*self._in_units(ascent.point, standard))
+        self.variances_ = self.variances_ - ridge * standard.variances
+        warn_unless_converged(ascent, self.max_iter)
+        self.ridge_, self._never_observed = ridge, standard.never_observed
+        self.log_likelihood_ = ascent.log_likelihood - standard.log_units
+        self.objective_ = ascent.objective - standard.log_units
+        self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     @abstractmethod
-    def _estimate(self, observations: Any) -> None:
-        """Fit to rows that hold a value."""
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
+        """Where the iteration ends, in which units of the columns, and the ridge."""
+
+    @abstractmethod
+    def _in_units(self, point: Any, standard: Standard) -> tuple[np.ndarray, ...]:
+        """The parameters ``known_names`` in the units of the table, from those of standardised columns."""
+
+    @abstractmethod
+    def _checked(self, *parameters: Any) -> tuple[np.ndarray, ...]:
+        """Known parameters, finite arrays, if they go together."""
+
+    @abstractmethod
+    def _set(self, *parameters: Any) -> None:
+        """Set the parameters ``known_names``, and what follows from them."""
 
     def _ridge_for(self, n_columns: int, n_rows: float) -> float:
         """The ridge; "auto" is strong where rows are few."""
@@ -117,14 +139,6 @@ class IteratedDensity(Density):
             ascent, bic = fit(min(n_components, most)), {}
         self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
         return ascent
-
-    def _keep_course(self, ascent: Ascent, standard: Standard, ridge: float) -> None:
-        """Keep how an iteration on standardised columns went, and warn if it stopped early."""
-        warn_unless_converged(ascent, self.max_iter)
-        self.ridge_, self._never_observed = ridge, standard.never_observed
-        self.log_likelihood_ = ascent.log_likelihood - standard.log_units
-        self.objective_ = ascent.objective - standard.log_units
-        self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     def _without_never_observed(self, X: np.ndarray) -> np.ndarray:
         """A copy of ``X`` in one layout, with a constant in the columns that no training row had."""

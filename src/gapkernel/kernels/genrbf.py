@@ -80,7 +80,7 @@ class GenRBF(ExpectedRBF):
         return np.ones(len(rows))
 
     def _log_scale(self, rows: Rows) -> np.ndarray:
-        return -0.5 * log_norm(rows, self.inverse_width())  # / sqrt(kappa_i)
+        return -0.5 * log_norm(rows, self.inverse_width())  # 1 / sqrt(kappa_i), equation 4 of docs/theory/kernels.md
 
     def in_metric(self, rows: Rows) -> Rows:
         if self.metric is None:

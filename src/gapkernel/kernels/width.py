@@ -16,7 +16,7 @@ MEDIAN_ROWS = 1000
 
 
 class DoubleInterval(Interval):
-    """An interval that compares all numbers as doubles, whatever their own precision."""
+    """An interval that compares numbers of any precision as doubles."""
 
     def __contains__(self, value: Any) -> bool:
         try:

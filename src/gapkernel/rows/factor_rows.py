@@ -1,4 +1,4 @@
-"""Rows as Gaussian laws of few factors: a diagonal and a low rank, whatever the gaps."""
+"""Rows as Gaussian laws of few factors: a diagonal and a low rank, with any gaps."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def add_distances(left, right, squared):
 
 @compiled()
 def shared_tile(left, right, i0, i1, j0, j1, gamma, squared, log_det):
-    """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another (6(a))."""
+    """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another."""
     union, factor, common_log_det = _union_factor(left, right, left.pattern[i0], right.pattern[j0], gamma)
     means_left = _whitened(left, i0, i1, union, factor)
     means_right = _whitened(right, j0, j1, union, factor)

@@ -93,7 +93,7 @@ def one_blas_thread() -> Iterator[None]:
 def one_openmp_thread() -> AbstractContextManager:
     """A block in which scikit-learn's loops, begun by this thread, take one thread.
 
-    After a fork, more of them may wait for ever; beside other tasks they are in each other's way.
+    With more threads they can hang after a fork, and they slow each other down beside other tasks.
     """
     return _libraries().limit(limits=1, user_api="openmp")
 

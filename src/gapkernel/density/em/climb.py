@@ -118,4 +118,4 @@ def warn_unless_converged(ascent: Ascent, max_iter: int) -> None:
         )
     else:
         reason = f"max_iter={max_iter} was reached. Raise max_iter, or ridge if columns are nearly dependent"
-    warnings.warn(f"EM stopped early: {reason}.", ConvergenceWarning, stacklevel=6)
+    warnings.warn(f"EM stopped early: {reason}.", ConvergenceWarning, stacklevel=5)
