@@ -8,8 +8,8 @@ u = -Y_j delta, Woodbury's identity gives
     delta' (I + 2 gamma (Sigma_i + Sigma_j))^-1 delta = delta'delta - v'v - (u + C'v)'(I - C'C)^-1 (u + C'v).
 
 So the identity and two matrices of low rank need systems of their ranks only. On whitened data, with the inverse of the
-density's covariance as the metric, F_i is an orthonormal basis, and C holds
-the cosines of the angles between two subspaces.
+density's covariance as the metric, F_i is an orthonormal basis, and C holds the cosines of the angles between two
+subspaces.
 """
 
 from __future__ import annotations
