@@ -111,10 +111,10 @@ def enough_repeats(name):
 def answered(model, X, y):
     """Whether interval or set holds the target, how wide or large it is, and the rule."""
     if hasattr(model, "predict_set"):
-        sets, rules = model.predict_set(X, COVERAGE, return_rule=True)
+        sets, rules = model.predict_set(X, COVERAGE), model.conformal_rules(X, COVERAGE)
         places = np.searchsorted(model.classes_, y)
         return sets[np.arange(len(y)), places], sets.sum(axis=1), rules
-    intervals, rules = model.predict_interval(X, COVERAGE, return_rule=True)
+    intervals, rules = model.predict_interval(X, COVERAGE), model.conformal_rules(X, COVERAGE)
     low, high = intervals.T
     return (low <= y) & (y <= high), high - low, rules
 

@@ -95,8 +95,7 @@ def boosting(train, y, test):
 
 
 METHODS = {
-    "gapkernel": ours("loo"),
-    "split": ours("split"),
+    "gapkernel": ours("count"),
     "mean GP": imputed(lambda: SimpleImputer(keep_empty_features=True)),
     "iterative GP": imputed(lambda: IterativeImputer(random_state=0, keep_empty_features=True)),
     "boosting": boosting,
@@ -134,7 +133,6 @@ MACHINES = ("gapkernel", "mean GP", "iterative GP")
 INTERVALS = {
     "GP": "gapkernel",
     "GP, conformal": "gapkernel conformal",
-    "GP, split conformal": "split conformal",
     "mean GP": "mean GP",
     "iterative GP": "iterative GP",
     "boosting": "boosting",

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import gapkernel as gk
+from gapkernel.missingness.summary import GapSummary
 from gapkernel.persistence import load, save
 
 
@@ -16,7 +17,7 @@ def use() -> None:
     classifier: gk.SVC = gk.SVC(C=1.0, kernel="genrbf").fit(X, y)
     answers: np.ndarray = classifier.predict(X)
     chances: np.ndarray = gk.GapClassifier(random_state=0).fit(X, y).predict_proba(X)
-    process: gk.GaussianProcessRegressor = gk.GaussianProcessRegressor(conformal=True).fit(X, y)
+    process: gk.GaussianProcessRegressor = gk.GaussianProcessRegressor(conformal="count").fit(X, y)
     mean, std = process.predict(X, return_std=True)
     intervals: np.ndarray = process.predict_interval(X, coverage=0.9)
     chosen: gk.SVCCV = gk.SVCCV(Cs=[1.0, 10.0]).fit(X, y)
@@ -25,7 +26,7 @@ def use() -> None:
     laws: gk.rows.Rows = gk.density.Gaussian().fit(X).condition(X)
     gram: np.ndarray = (gk.kernels.GenRBF(gamma=0.5) * 2.0 + gk.kernels.ExpectedLinear()).gram(laws)
     tables: Any = gk.ChainedEquations(n_imputations=2).fit_transform_all(gk.ampute(X, 0.3, random_state=0))
-    gaps: gk.missingness.GapSummary = gk.missingness.summary(X)
+    gaps: GapSummary = gk.missingness.summary(X)
     covered: gk.inspection.Coverage = gk.inspection.coverage(process, X, y)
 
     save(classifier, "model.skops")

@@ -7,7 +7,7 @@ total variance adds it in closed form: no draws, no imputations. The bands on th
 are taken away. They do not grow with every cell: the first to go are cells that the others determine, or that the
 target hardly depends on. At the end, with nothing known, the band is that of any patient.
 
-Wide is not yet right. With ``conformal=True`` the width is scaled by the errors on rows that were left out and
+Wide is not yet right. With ``conformal="count"`` the width is scaled by the errors on rows that were left out and
 miss about as many cells, and the right-hand picture checks it on new rows: intervals of 90 % should cover in 90 of
 100 cases for every number of gaps, not only on average. The bars are confidence intervals of the coverage; for
 numbers of gaps that few rows have they say little.
@@ -25,7 +25,7 @@ X, y = load_diabetes(return_X_y=True, as_frame=True)
 X = X / X.std()
 complete = X.iloc[400]
 X = X.mask(np.random.default_rng(0).random(X.shape) < 0.3)
-process = gk.GaussianProcessRegressor(normalize_y=True, conformal=True).fit(X[:300], y[:300])
+process = gk.GaussianProcessRegressor(normalize_y=True, conformal="count").fit(X[:300], y[:300])
 
 # %%
 # Left: one patient, whose measurements are taken away one after the other. Right: how often intervals of 90 % cover,

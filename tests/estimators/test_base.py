@@ -1,7 +1,10 @@
 """Kernel machines: scikit-learn's own on complete data, and sound citizens of its house with gaps."""
 
 import pickle
+import sys
+import threading
 import tracemalloc
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -20,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from strategies import punch
 
 import gapkernel as gk
+from gapkernel.estimators import KernelMachine
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.papers.missing_variables import CCCPClassifier
 
@@ -27,6 +31,11 @@ TIGHT = {"tol": 1e-10}
 """libsvm's stopping tolerance where two solutions are compared digit by digit."""
 
 ORDINARY_KERNEL = {"genrbf": "rbf", "rbf": "rbf", "linear": "linear"}
+
+
+def width(kernel, gamma):
+    """A width for a kernel that has one."""
+    return {} if kernel == "linear" else {"gamma": gamma}
 
 
 def classes(n_classes, seed=0, n=90):
@@ -60,12 +69,13 @@ def assert_same_machine(ours, theirs, X, method="decision_function", fitted_on=N
 
 @pytest.mark.parametrize("kernel", ORDINARY_KERNEL)
 @pytest.mark.parametrize("options", [
-    {}, {"C": 10.0, "gamma": 0.3}, {"class_weight": "balanced"}, {"class_weight": {"ant": 3.0, "bee": 0.5}},
+    {}, {"C": 10.0}, {"class_weight": "balanced"}, {"class_weight": {"ant": 3.0, "bee": 0.5}},
     {"decision_function_shape": "ovo"}, {"break_ties": True},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_complete_data_give_the_svc_of_scikit_learn(kernel, options, n_classes):
     X, y = classes(n_classes)
+    options = {**options, **width(kernel, 0.3)} if "C" in options else options
     ours = gk.SVC(kernel=kernel, **options, **TIGHT).fit(X[:60], y[:60])
     theirs = svm.SVC(kernel=ORDINARY_KERNEL[kernel], **options, **TIGHT).fit(X[:60], y[:60])
     assert_same_machine(ours, theirs, X)
@@ -91,7 +101,7 @@ def test_complete_data_give_the_weighted_svc_of_scikit_learn(n_classes, without_
 def test_complete_data_give_the_svr_of_scikit_learn(kernel, weighted):
     X, y = gappy_values(rate=0.0)
     weight = np.random.default_rng(0).random(len(y)) + 0.1 if weighted else None
-    options = {"C": 3.0, "epsilon": 0.05, "gamma": 0.3, **TIGHT}
+    options = {"C": 3.0, "epsilon": 0.05, **width(kernel, 0.3), **TIGHT}
     ours = gk.SVR(kernel=kernel, **options).fit(X, y, sample_weight=weight)
     theirs = svm.SVR(kernel=ORDINARY_KERNEL[kernel], **options).fit(X, y, sample_weight=weight)
     assert_same_machine(ours, theirs, X, method="predict")
@@ -115,7 +125,7 @@ def test_complete_data_give_the_kernel_ridge_of_scikit_learn(kernel, weighted, a
     if isinstance(alpha, list):
         y = np.column_stack([y, y**2, -y])
     weight = np.random.default_rng(0).random(len(y)) + 0.1 if weighted else None
-    ours = gk.KernelRidge(kernel=kernel, alpha=alpha, gamma=0.3).fit(X, y, sample_weight=weight)
+    ours = gk.KernelRidge(kernel=kernel, alpha=alpha, **width(kernel, 0.3)).fit(X, y, sample_weight=weight)
     theirs = kernel_ridge.KernelRidge(kernel=ORDINARY_KERNEL[kernel], alpha=alpha, gamma=0.3)
     theirs.fit(X, y, sample_weight=weight)
     assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-8, atol=1e-8)
@@ -206,9 +216,9 @@ def test_decision_values_are_kernel_values_times_dual_coefficients():
 @pytest.mark.parametrize("kernel", ["genrbf", "rbf", "linear"])
 def test_a_machine_equals_scikit_learn_on_its_gram(kernel):
     X, y = gappy_classes(3)
-    gram = gk.Gram(kernel=kernel, gamma=0.2)
+    gram = gk.Gram(kernel=kernel, **width(kernel, 0.2))
     theirs = svm.SVC(kernel="precomputed", **TIGHT).fit(gram.fit_transform(X), y)
-    ours = gk.SVC(kernel=kernel, gamma=0.2, **TIGHT).fit(X, y)
+    ours = gk.SVC(kernel=kernel, **width(kernel, 0.2), **TIGHT).fit(X, y)
     assert np.array_equal(ours.support_, theirs.support_)
     assert_allclose(ours.decision_function(X), theirs.decision_function(gram.transform(X)), rtol=1e-8, atol=1e-8)
 
@@ -319,3 +329,49 @@ def test_gram_has_two_verbs_for_the_diagonal():
     assert np.all(cross.diagonal()[gaps] < 1.0)
     assert_allclose(cross.diagonal()[~gaps], 1.0, rtol=1e-12)
     assert gram.get_feature_names_out().shape == (len(X),)
+
+
+# The way of a fit
+
+MOST_FILES = 37
+"""Files of the package whose code runs in a fit of one machine to an array."""
+
+
+def test_a_fit_runs_through_few_files_and_checks_little_twice():
+    package, calls = Path(gk.__file__).parent, []
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and package in path.parents:
+            calls.append((path, frame.f_code.co_name))
+
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 3))
+    y = X[:, 0] > 0
+    X, machine = punch(random, X, 0.2), gk.SVC(density=gk.density.Gaussian())
+    machine.fit(X, y)  # what is compiled or loaded at first is not counted
+    before, before_in_threads = sys.gettrace(), threading.gettrace()
+    threading.settrace(note)
+    sys.settrace(note)
+    try:
+        machine.fit(X, y)
+    finally:
+        sys.settrace(before)
+        threading.settrace(before_in_threads)
+    assert len({path for path, _ in calls}) <= MOST_FILES
+    names = [name for _, name in calls]
+    assert names.count("accept") == 2  # in `resolve` and in `gram`
+    assert names.count("check_fits") == 2  # before the density is fitted, and in `gram`
+
+
+HOOKS = {"_target", "_solver", "_calibrate", "_keep"}
+"""What a kind of kernel machine fills in: its target, its solver, what else is learned, and what is kept."""
+
+
+@pytest.mark.parametrize("kind", [gk.SVC, gk.SVR, gk.OneClassSVM, gk.KernelRidge])
+def test_a_kind_of_machine_fills_in_four_hooks_and_nothing_else_of_a_fit(kind):
+    assert issubclass(kind, KernelMachine)
+    own = [name for name, value in vars(KernelMachine).items() if callable(value) and not name.startswith("__")]
+    changed = {name for name in (*own, "_target") if getattr(kind, name) is not getattr(KernelMachine, name)}
+    assert changed <= HOOKS
+    assert "_solver" in changed

@@ -12,6 +12,7 @@ import gapkernel as gk
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, MeanGram
+from gapkernel.papers.missing_variables import AtomicDensity
 
 MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]
 LIBSVM_ESTIMATORS = [gk.SVC, gk.SVR, gk.OneClassSVM]
@@ -54,7 +55,7 @@ ESTIMATORS = [
     gk.SVR(),
     gk.OneClassSVM(),
     gk.KernelRidge(),
-    gk.KernelRidge(conformal=True),
+    gk.KernelRidge(conformal="count"),
     gk.SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),
     gk.SVRCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3),
     gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1, 1.0], cv=3),
@@ -85,18 +86,18 @@ ESTIMATORS = [
     gk.density.GaussianMixture(2, random_state=0),
     gk.density.BestDensity(cv=2),
     gk.density.Neighbours(8, random_state=0),
-    gk.density.AtomicDensity(n_atoms=8, random_state=0),
+    AtomicDensity(n_atoms=8, random_state=0),
 ]
 NEAR_TWINS = [
-    gk.SVR(C=10.0, conformal=True),
-    gk.SVRCV(Cs=[10.0], gammas=[0.1], cv=2, conformal=True),
-    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1], cv=2, conformal=True),
-    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal=True),
+    gk.SVR(C=10.0, conformal="count"),
+    gk.SVRCV(Cs=[10.0], gammas=[0.1], cv=2, conformal="count"),
+    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1], cv=2, conformal="count"),
+    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal="count"),
     *(gk.FourierClassifier(64, loss=loss) for loss in ("log_loss", "squared_hinge")),
     RobustSVC(kernel="linear"),
     RobustSVC(covariance="identity", mean="imputed"),
     GeometricMarginSVC(kernel="poly"),
-    GeometricMarginSVC(method="average", norm="mean"),
+    GeometricMarginSVC(method="average"),
     *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("average", "vote")),
     gk.MultipleImputationRegressor(Ridge(), chains(), pooling="average"),
 ]

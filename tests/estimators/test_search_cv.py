@@ -1,5 +1,6 @@
 """Choosing the settings: the same scores as a search that fits every candidate by itself."""
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from strategies import curved_frame, curved_problem, gappy_tables
 
 import gapkernel as gk
 from gapkernel.density import Gaussian
+from gapkernel.estimators import Search
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
 
 GRID = {"Cs": [0.1, 1.0, 30.0], "gammas": [0.02, "scale", 0.7]}
@@ -59,6 +61,8 @@ CLASSIFIERS = {
 def test_classification_scores_are_those_of_a_grid_search(options):
     X, y, _ = curved_problem()
     ours = gk.SVCCV(**GRID, **options)
+    if options.get("kernel") == "linear":
+        ours.set_params(gammas=11)
     machine = gk.SVC(**{k: v for k, v in options.items() if k != "scoring"})
     assert_same_search(machine, ours, X, y, StratifiedKFold(3))
 
@@ -117,7 +121,8 @@ def test_a_score_without_weights_is_not_weighted():
 @pytest.mark.parametrize("kernel", ["genrbf", "ehk"])
 def test_mixed_tables(kernel):
     X, y = curved_frame()
-    assert_same_search(gk.SVC(kernel=kernel), gk.SVCCV(**GRID, kernel=kernel), X, y, StratifiedKFold(3))
+    grid = {"Cs": GRID["Cs"]} if kernel == "ehk" else GRID
+    assert_same_search(gk.SVC(kernel=kernel), gk.SVCCV(**grid, kernel=kernel), X, y, StratifiedKFold(3))
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "genrbf"])
@@ -151,6 +156,15 @@ def test_no_bit_depends_on_the_number_of_threads():
     results = [gk.SVRCV(**GRID, n_jobs=n).fit(X, value).cv_results_["mean_test_score"] for n in (1, 2, 3)]
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
+
+
+def test_one_task_at_a_time_unless_asked_for_more():
+    X, y, _ = curved_problem()
+    assert Search(gk.SVC(), X, y).n_jobs == 1
+    assert Search(gk.SVC(), X, y, n_jobs=-1).n_jobs == joblib.effective_n_jobs(-1)
+    with joblib.parallel_config(n_jobs=3):
+        assert Search(gk.SVC(), X, y).n_jobs == 3
+        assert Search(gk.SVC(), X, y, n_jobs=2).n_jobs == 2
 
 
 class CountedGaussian(Gaussian):
@@ -192,11 +206,12 @@ def test_the_width_inside_a_multiple_or_on_some_columns_is_searched(wrap, gammas
     assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
 
 
-@pytest.mark.parametrize("kernel", [ExpectedLinear(), ExpectedRBF() + ExpectedLinear()])
-def test_widths_for_a_kernel_object_without_one_are_refused(kernel):
+@pytest.mark.parametrize("kernel", [ExpectedLinear(), ExpectedRBF() + ExpectedLinear(), "linear", "ehk"])
+@pytest.mark.parametrize("gammas", [[0.1, 1.0], 0.5, 3])
+def test_widths_for_a_kernel_without_one_are_refused(kernel, gammas):
     X, y, _ = curved_problem()
-    with pytest.raises(ValueError, match="no single width"):
-        gk.SVCCV(gammas=[0.1, 1.0], kernel=kernel).fit(X, y)
+    with pytest.raises(ValueError, match=r"gammas=.* has no effect"):
+        gk.SVCCV(gammas=gammas, kernel=kernel).fit(X, y)
 
 
 def test_kernels_without_a_width_have_only_the_penalty():

@@ -23,21 +23,20 @@ def table(n=120):
         (gk.GaussianProcessClassifier(conformal="mask"), "predict_set"),
     ],
 )
-def test_promises_come_with_their_rules_on_request(estimator, method):
+def test_promises_and_their_rules_are_those_of_the_estimator(estimator, method):
     X, values = table()
     y = values if method == "predict_interval" else values > 0
     model = gk.TableModel(estimator).fit(X, y)
-    ask, inside = getattr(model, method), getattr(model.estimator_, method)
-    for found, expected in zip(ask(X[["b", "a"]], return_rule=True), inside(X, return_rule=True), strict=True):
-        assert_array_equal(found, expected)
-    assert_array_equal(ask(X), inside(X))
+    for ask in (method, "conformal_rules"):
+        ours, inside = getattr(model, ask), getattr(model.estimator_, ask)
+        assert_array_equal(ours(X[["b", "a"]], coverage=0.8), inside(X, 0.8))
+        assert_array_equal(ours(X), inside(X))
 
 
-def test_an_estimator_of_another_package_is_not_asked_for_rules():
-    class Ridge(gk.KernelRidge):
-        def predict_interval(self, X, coverage=0.9):
-            return super().predict_interval(X, coverage)
-
+def test_a_model_around_an_estimator_of_arrays_takes_arrays():
     X, y = table()
-    model = gk.TableModel(Ridge(conformal=True)).fit(X, y)
-    assert_array_equal(model.predict_interval(X), model.estimator_.predict_interval(X))
+    inside = gk.SVR().fit(X.to_numpy(), y)
+    model = gk.TableModel.around(inside)
+    assert_array_equal(model.predict(X.to_numpy()), inside.predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(np.zeros((2, 3)))

@@ -78,7 +78,7 @@ def test_a_linear_classifier_tips_where_its_value_is_zero(data):
 @pytest.mark.parametrize("tolerance", [None, 0.7])
 def test_a_linear_regressor_tips_where_it_leaves_its_interval(tolerance, data):
     X, y = data
-    model = gk.KernelRidge(kernel="linear", alpha=0.1, conformal=True).fit(X, y)
+    model = gk.KernelRidge(kernel="linear", alpha=0.1, conformal="count").fit(X, y)
     half = np.diff(model.predict_interval(ROWS, coverage=0.8), axis=1)[:, 0] / 2 if tolerance is None else [0.7] * 5
     result = tipping_points(model, ROWS, coverage=0.8, tolerance=tolerance)
     assert_allclose(result.tilt, closed_form(model, half), atol=2e-4)
@@ -155,7 +155,7 @@ def test_what_cannot_be_tilted_is_refused(data):
     for model, message in (
         (gk.KernelRidge(kernel="ehk").fit(X, y), "has no Gaussian laws"),
         (DecisionTreeRegressor().fit(X, y), "has no laws"),
-        (gk.KernelRidge().fit(X, y), "conformal=True"),
+        (gk.KernelRidge().fit(X, y), "conformal=.count."),
         (gk.KernelRidge().fit(X, np.column_stack([y, y])), "one target"),
     ):
         with pytest.raises(ValueError, match=message):

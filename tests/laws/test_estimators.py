@@ -52,7 +52,7 @@ CASES = {
     "SVC, ehk": Case(gk.SVC(kernel="ehk", tol=1e-10), "decision_function"),
     "SVR": Case(gk.SVR(**TIGHT), "predict", twin=svm.SVR(**TIGHT), intervals=False),
     "SVR, intervals": Case(
-        gk.SVR(conformal=True, **TIGHT),
+        gk.SVR(conformal="count", **TIGHT),
         "predict_interval",
         row_order=False,  # the fifths that are left out are drawn by place
     ),
@@ -63,7 +63,7 @@ CASES = {
         twin=kernel_ridge.KernelRidge(kernel="rbf", gamma=0.3),
         intervals=False,
     ),
-    "KernelRidge, intervals": Case(gk.KernelRidge(gamma=0.3, conformal=True), "predict_interval"),
+    "KernelRidge, intervals": Case(gk.KernelRidge(gamma=0.3, conformal="count"), "predict_interval"),
     "SVCCV": Case(
         gk.SVCCV(Cs=[1.0, 10.0], tol=1e-10, **SMALL_GRID),
         "decision_function",
@@ -77,7 +77,7 @@ CASES = {
         twin=GridSearchCV(svm.SVR(tol=1e-10), {"C": [1.0, 10.0], "gamma": [0.1, 0.5]}, cv=3),
         intervals=False,
     ),
-    "SVRCV, intervals": Case(gk.SVRCV(Cs=[1.0], conformal=True, **SMALL_GRID), "predict_interval", draws=True),
+    "SVRCV, intervals": Case(gk.SVRCV(Cs=[1.0], conformal="count", **SMALL_GRID), "predict_interval", draws=True),
     "KernelRidgeCV": Case(
         gk.KernelRidgeCV(alphas=[0.1, 1.0], **SMALL_GRID),
         "predict",
@@ -86,7 +86,7 @@ CASES = {
         intervals=False,
     ),
     "KernelRidgeCV, intervals": Case(
-        gk.KernelRidgeCV(alphas=[0.1], conformal=True, **SMALL_GRID), "predict_interval", draws=True
+        gk.KernelRidgeCV(alphas=[0.1], conformal="count", **SMALL_GRID), "predict_interval", draws=True
     ),
     "GaussianProcessRegressor": Case(gk.GaussianProcessRegressor(gamma=0.3, optimizer=None), "predict"),
     "GaussianProcessClassifier": Case(gk.GaussianProcessClassifier(gamma=0.3, optimizer=None), "predict_proba"),
@@ -124,7 +124,7 @@ CASES = {
         gk.FourierRegressor(16, gamma=0.3, random_state=0), "predict", column_order=False, intervals=False
     ),
     "FourierRegressor, intervals": Case(
-        gk.FourierRegressor(16, gamma=0.3, conformal=True, random_state=0), "predict_interval", column_order=False
+        gk.FourierRegressor(16, gamma=0.3, conformal="count", random_state=0), "predict_interval", column_order=False
     ),
     "Nystroem": Case(gk.Nystroem(8, gamma=0.3, random_state=0), "transform", draws=True),
 }
@@ -241,7 +241,7 @@ def test_a_row_is_answered_alone_as_in_a_batch_to_the_bit(name):
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.intervals])
 def test_intervals_that_fit_was_not_asked_for_are_refused(name):
     assert hasattr(fitted(name), "predict_interval")
-    with pytest.raises(ValueError, match=r"fitted without intervals: fit it with conformal=True"):
+    with pytest.raises(ValueError, match='fitted without intervals: fit it with conformal="count"'):
         fitted(name).predict_interval(new_rows(name))
 
 

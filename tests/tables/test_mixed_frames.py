@@ -224,9 +224,11 @@ def test_an_indicator_that_is_none_is_refused(indicator):
         gk.SVC(indicator=indicator).fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
 
-def test_ehk_takes_plain_numbers_and_ignores_gamma():
+@pytest.mark.parametrize("kernel", ["ehk", "linear", HeterogeneousKernel(), lambda X, Y: X @ Y.T])
+def test_gamma_for_a_kernel_that_has_none_or_its_own_is_refused(kernel):
     X, y = informative()
-    assert np.array_equal(*(gk.SVC(kernel="ehk", gamma=g).fit(X, y).decision_function(X) for g in ("scale", 0.3)))
+    with pytest.raises(ValueError, match=r"gamma=0\.3 has no effect"):
+        gk.SVC(kernel=kernel, gamma=0.3).fit(X, y)
 
 
 def test_the_papers_data_are_learned(data_folder):

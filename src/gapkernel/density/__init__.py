@@ -1,12 +1,7 @@
 """Densities: where the law of a gap comes from."""
 
-from gapkernel.density.atomic_density import (
-    AtomicDensity as AtomicDensity,
-    base_measure as base_measure,
-    row_blocks as row_blocks,
-)
 from gapkernel.density.bandwidth import sheather_jones
-from gapkernel.density.base import Density
+from gapkernel.density.base import Density, seed_of as seed_of
 from gapkernel.density.density_choice import BestDensity, density_for as density_for, make_density as make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.rows import Moments
-from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows, known_law
+from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows
 from gapkernel.rows.marginal_rows import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
@@ -44,7 +44,8 @@ class Marginals(Density):
     smoothing : float, default=0.0
         Added to the count of each level.
     laws : dict, default=None
-        Laws of some columns, by name or number: a word from above, or a frozen distribution of `scipy.stats`.
+        Laws of some columns, by name or number: a word from above, or the law itself for a column of numbers
+        (`rows.Atoms`, `rows.Normal`, `rows.UniformWindows`, or a `rows.Law` of your own).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
@@ -141,12 +142,12 @@ class Marginals(Density):
 
     def _law_of_number(self, values: np.ndarray, weight: np.ndarray, column: int, schema: Schema, chosen: Any) -> Law:
         word = self.numeric if chosen is None else chosen
-        if hasattr(word, "cdf") and hasattr(word, "ppf"):
-            return known_law(word)
+        if isinstance(word, Law):
+            return word
         if not isinstance(word, str) or word not in NUMERIC:
             raise ValueError(
-                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a frozen distribution "
-                f"of scipy.stats, got {word!r}."
+                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a law of "
+                f"gapkernel.rows, got {word!r}."
             )
         spread = values.max() - values.min()
         if word == "empirical" or spread == 0:

@@ -1,18 +1,19 @@
 """The scikit-learn face: estimator = density + kernel + solver."""
 
-from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.base import KernelEstimator, KernelMachine, Laws, Training
 from gapkernel.estimators.class_weights import class_weighted, part_of
-from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor
+from gapkernel.estimators.fourier import FourierClassifier, FourierFeatures, FourierRegressor, OneAgainstRest
 from gapkernel.estimators.gap import GapClassifier, GapRegressor
 from gapkernel.estimators.gram import Gram
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.kernel_ridge import KernelRidge, KernelRidgeCV
 from gapkernel.estimators.multiple_imputation import MultipleImputationClassifier, MultipleImputationRegressor
 from gapkernel.estimators.nystroem import Nystroem
-from gapkernel.estimators.one_against_rest import OneAgainstRest
+from gapkernel.estimators.one_class_svm import OneClassSVM
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
-from gapkernel.estimators.ridge import KernelRidge, KernelRidgeCV
 from gapkernel.estimators.search import Search
-from gapkernel.estimators.svm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
+from gapkernel.estimators.svm import SVC, SVR
+from gapkernel.estimators.svm_cv import SVCCV, SVRCV
 from gapkernel.estimators.table_model import TableModel
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "GaussianProcessRegressor",
     "Gram",
     "Inspectable",
+    "KernelEstimator",
     "KernelMachine",
     "KernelRidge",
     "KernelRidgeCV",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,6 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
-from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.missingness import Masked
 from gapkernel.kernels.on_vectors import Precomputed
@@ -32,6 +32,15 @@ TARGETS: dict[str, dict[str, Any]] = {
     "numbers": {"y_numeric": True, "multi_output": True},
 }
 """The kinds of targets, and scikit-learn's options for checking them."""
+
+APART = 100.0
+"""How many times the deviation of a column another one must have to drown it."""
+
+ENOUGH_ROWS = 50
+"""Fewest rows whose deviations are compared."""
+
+MOST_NAMES = 5
+"""Columns that a warning names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +58,7 @@ class Training:
         The places of these rows in what the user gave.
     classes : ndarray or None
     folds : list or None
-        Pairs of places among these rows, to learn from and to leave out, by which a search calibrates intervals.
+        Pairs of places among these rows, to learn from and to leave out. A search calibrates intervals by its splits.
     """
 
     table: Table
@@ -59,13 +68,20 @@ class Training:
     classes: np.ndarray | None = None
     folds: Folds | None = None
 
+    @classmethod
+    def of(cls, table: Table, y: Any, weight: np.ndarray | None, *, classes: bool) -> Training:
+        """Leave out rows of weight zero; with ``classes`` the targets become places among the sorted classes."""
+        table, y, weight, kept = left_in(table, y, weight)
+        labels, y = read_classes(y) if classes else (None, y)
+        return cls(table, y, weight, kept, labels)
+
     def class_weighted(self, class_weight) -> np.ndarray:
         """The weights of the rows times those of their classes."""
         return class_weighted(class_weight, np.take(self.classes, self.y), self.weight)  # type: ignore[arg-type]
 
     @cached_property
     def summary(self) -> TrainingSummary:
-        """What a fitted estimator remembers of the table; the candidates of a search share it."""
+        """What a fitted estimator remembers of the table; all candidates of a search share it."""
         return TrainingSummary.of(self.table)
 
 
@@ -97,25 +113,21 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {"indicator": ["boolean", Missingness]}
 
-    def _fit_laws(self, table: Table, weight: np.ndarray | None = None, *, needs_gram: bool = True) -> Laws:
+    def _fit_laws(self, table: Table, weight: np.ndarray | None = None) -> Laws:
         """Density and kernel of a checked table, and the laws of its rows; nothing is kept yet."""
         kernel = self._kernel()
-        density, rows = self._fit_density(table, weight, kernel, needs_gram=needs_gram)
+        density, rows = self._fit_density(table, weight, kernel)
         if not self._learns_widths:
             warn_of_units(kernel, density, len(table))
         return Laws(density, kernel.resolve(density.moments(), rows), rows)
 
-    def _fit_density(self, table: Table, weight: np.ndarray | None, kernel: Kernel, *, needs_gram: bool = True):
-        """The density that suits a kernel, fitted, and the laws of its rows."""
-        if needs_gram:
-            check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
+    def _fit_density(self, table: Table, weight: np.ndarray | None, kernel: Kernel) -> tuple[Density, Rows]:
+        """The density that suits a kernel, fitted, and the laws of the rows."""
         density = make_density(self.density, kernel, table.schema, len(table)).fit(table, sample_weight=weight)
-        rows = self._condition(density, table)
-        kernel.accept(rows)
-        return density, rows
+        return density, self._condition(density, table)
 
     def _kernel(self) -> Kernel:
-        """The kernel object, with words in it that mean numbers once there is a density."""
+        """The kernel object; words such as "scale" become numbers when there is a density."""
         kernel = make_kernel(self.kernel, self.gamma)
         if not self.indicator:
             return kernel
@@ -152,13 +164,12 @@ class KernelEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
 class KernelMachine(KernelEstimator, ABC):
     """An estimator that learns by a kernel on laws.
 
-    A subclass names the kind of its target and makes its `Solver`; it overrides `_learn` if it needs more than a Gram
-    matrix.
+    A subclass says which target it takes (`_target`), makes its solver (`_solver`), and may learn more from the Gram
+    matrix than the solver does (`_calibrate`) and keep more of the solution (`_keep`).
     """
 
     _target: ClassVar[str | None] = None
-    _remembered: tuple[Any, np.ndarray] | None = None
-    """A table and its decision values, which a search has computed with those of other candidates."""
+    """One of `TARGETS`; None for an estimator without targets."""
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Fit density, kernel and coefficients.
@@ -180,10 +191,38 @@ class KernelMachine(KernelEstimator, ABC):
         self._validate_params()
         training = self._training(*self._read(X, y, sample_weight))
         solver = self._solver(training)  # refuses wrong parameters before any work is done
-        laws = self._fit_laws(training.table, training.weight, needs_gram=solver.on_rows)
+        check_fits((len(training.kept), len(training.kept)), "The Gram matrix")  # before the density takes its time
+        laws = self._fit_laws(training.table, training.weight)
         if self._pairwise:
             laws = laws._replace(kernel=Precomputed(training.kept))
         return self._learn(training, laws, solver)
+
+    def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
+        """Solve, and keep what was learned."""
+        gram = laws.kernel.gram(laws.rows)
+        solution = solver.solve(gram, training.y, training.weight)
+        self._calibrate(training, laws, solver, gram)
+        return self._keep(training, laws, solution)
+
+    @abstractmethod
+    def _solver(self, training: Training) -> Solver:
+        """The solver with this estimator's parameters, which it checks."""
+
+    def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
+        """Learn what else the Gram matrix tells: nothing, unless the machine has intervals."""
+
+    def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:
+        """Fitted attributes; of the training rows only those with a coefficient stay."""
+        if training.classes is not None:
+            self.classes_ = training.classes
+        self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows
+        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # a copy would be the same
+            self.rows_ = laws.rows.take(solution.kept)
+        if self._pairwise:
+            self.kernel_ = Precomputed(training.kept[solution.kept])
+        self._weights, self._intercept = solution.weights, solution.intercept
+        self.training_summary_ = training.summary
+        return self
 
     def _read(self, X, y, sample_weight) -> tuple[Table, Any, np.ndarray | None]:
         """The table, its targets and its weights, checked."""
@@ -199,6 +238,10 @@ class KernelMachine(KernelEstimator, ABC):
             )
         return table, y, read_weight(sample_weight, table)
 
+    def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
+        """What is learned from, of a checked table."""
+        return Training.of(table, y, weight, classes=self._target == "classes")
+
     @property
     def _pairwise(self) -> bool:
         """Whether a row holds its kernel values with the training rows."""
@@ -209,39 +252,6 @@ class KernelMachine(KernelEstimator, ABC):
         tags.input_tags.pairwise = self._pairwise
         return tags
 
-    def _training(self, table: Table, y, weight: np.ndarray | None) -> Training:
-        """The rows of positive weight, and the classes among them."""
-        table, y, weight, kept = left_in(table, y, weight)
-        classes, y = read_classes(y) if self._target == "classes" else (None, y)
-        return Training(table, y, weight, kept, classes)
-
-    @abstractmethod
-    def _solver(self, training: Training) -> Solver:
-        """The solver with this estimator's parameters, which it checks."""
-
-    def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
-        """Solve, and keep what was learned."""
-        gram = laws.kernel.gram(laws.rows)
-        solution = solver.solve(gram, training.y, training.weight)
-        self._calibrate(training, laws, solver, gram)
-        return self._keep(training, laws, solution)
-
-    def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
-        """What else there is to learn from the Gram matrix: nothing, unless there are intervals."""
-
-    def _keep(self, training: Training, laws: Laws, solution: Solution) -> Self:
-        """Fitted attributes; of the training rows only those with a coefficient stay."""
-        if training.classes is not None:
-            self.classes_ = training.classes
-        self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows
-        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # rows never change: no need of a copy
-            self.rows_ = laws.rows.take(solution.kept)
-        if self._pairwise:
-            self.kernel_ = Precomputed(training.kept[solution.kept])
-        self._weights, self._intercept = solution.weights, solution.intercept
-        self.training_summary_ = training.summary
-        return self
-
     @property
     def averages_gaps(self) -> bool:
         """Whether the decision value of a row is its exact average over the row's law."""
@@ -249,9 +259,47 @@ class KernelMachine(KernelEstimator, ABC):
         return self.kernel_.is_expectation and not self.indicator
 
     def _values(self, X) -> np.ndarray:
-        """Decision values of new rows, (n_rows, n_outputs)."""
-        if self._remembered is not None and X is self._remembered[0]:
-            return self._remembered[1]
+        """Decision values, (n_rows, n_outputs), of new rows, or those that were computed already."""
+        if isinstance(X, DecisionValues):
+            return X.values
         rows = self._laws(X)
         values = self.kernel_.dot(rows, self.rows_, self._weights) + self._intercept
         return check_finite(values, type(self).__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionValues:
+    """Decision values of some rows, which all methods of a kernel machine take in place of the rows.
+
+    A search computes them for many machines at once.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_outputs)
+    """
+
+    values: np.ndarray
+
+
+def warn_of_units(kernel: Kernel, density: Density, n_rows: int) -> None:
+    """Warn of columns that a kernel with one width hardly sees, because another column varies a hundred times more.
+
+    What counts is the units of the laws: a density may standardise the columns of the table.
+    """
+    if not kernel.one_width or n_rows < ENOUGH_ROWS:
+        return
+    schema, columns = density.schema_, density.columns_
+    deviations = np.where(schema.categorical[columns], 0.0, np.sqrt(density.moments().variances))
+    largest = int(np.argmax(deviations))
+    drowned = np.flatnonzero((deviations > 0) & (deviations * APART < deviations[largest]))
+    if not drowned.size:
+        return
+    names = [f"{schema.label(columns[k])} ({deviations[k]:.2g})" for k in drowned[:MOST_NAMES].tolist()]
+    more = f" and {drowned.size - MOST_NAMES} more" if drowned.size > MOST_NAMES else ""
+    warnings.warn(
+        f"An RBF kernel has one width for all columns: next to column {schema.label(columns[largest])} "
+        f"(standard deviation {deviations[largest]:.2g}) it hardly sees {', '.join(names)}{more}. Standardise the "
+        f"columns first: sklearn.pipeline.make_pipeline(sklearn.preprocessing.StandardScaler(), ...) keeps the gaps.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,4 +1,4 @@
-"""How much a row counts: its own weight times that of its class, and nothing if that is zero, also in folds."""
+"""Weights of rows and of classes; rows of weight zero are left out, in folds too."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from gapkernel.solvers.base import Folds
 
 
 def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """``weight`` times the weight of each row's class; None means equal weights, of the rows or of the classes."""
+    """The weight of each row times that of its class; None stands for equal weights."""
     by_class = compute_sample_weight(class_weight, labels)
     return by_class if weight is None else by_class * weight
 
 
 def part_of(weight: np.ndarray | None, rows) -> np.ndarray | None:
-    """The weights of some rows; None, for equal weights, stays None."""
+    """The weights of the given rows; None, which stands for equal weights, stays None."""
     return None if weight is None else weight[rows]
 
 
 def left_in(table, y, weight: np.ndarray | None) -> tuple:
-    """The rows of positive weight with their targets, if there are any, and their weights; and the rows' places."""
+    """The rows of positive weight, their targets (or None) and weights, and their places among all rows."""
     if weight is None:
         return table, y, None, np.arange(len(table))
     kept = np.flatnonzero(weight)
@@ -30,13 +30,13 @@ def left_in(table, y, weight: np.ndarray | None) -> tuple:
 
 
 def splits_among(splits: Folds, kept: np.ndarray) -> Folds:
-    """Splits of all rows as places among the sorted ones that are ``kept``, without splits that test none of these."""
+    """Splits of all rows as places among the rows that are ``kept`` (sorted), without splits that test none of them."""
 
     def places(part: np.ndarray) -> np.ndarray:
         return np.searchsorted(kept, part[np.isin(part, kept)])
 
-    found = [(places(train), places(test)) for train, test in splits]
-    for k, (train, test) in enumerate(found):
+    inside = [(places(train), places(test)) for train, test in splits]
+    for k, (train, test) in enumerate(inside):
         if len(test) and not len(train):
             raise ValueError(f"Split {k} of cv has no row of positive weight to learn from.")
-    return [(train, test) for train, test in found if len(test)]
+    return [(train, test) for train, test in inside if len(test)]

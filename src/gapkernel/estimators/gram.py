@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.base import KernelEstimator
 from gapkernel.tables import read_table, read_weight
 
@@ -75,6 +76,7 @@ class Gram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         """
         self._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        check_fits((len(table), len(table)), "The Gram matrix")  # before the density takes its time
         self.density_, self.kernel_, self.rows_ = self._fit_laws(table, read_weight(sample_weight, table))
         return self
 

@@ -46,8 +46,8 @@ class TrainingSummary:
         nominal = schema.categorical & ~np.array(schema.ordered, dtype=bool)
         deviations = np.where(nominal, np.nan, np.sqrt(standard_of(table.values).variances))
         some = np.random.default_rng(0).permutation(len(table))[:MOST_MASKS]
-        found = Patterns.of(missing[some])
-        return cls(len(table), missing.sum(axis=0), deviations, found.gaps, found.counts)
+        patterns = Patterns.of(missing[some])
+        return cls(len(table), missing.sum(axis=0), deviations, patterns.gaps, patterns.counts)
 
 
 class Inspectable(ABC):
@@ -113,5 +113,5 @@ class Inspectable(ABC):
 
     @property
     def gaussian_share(self) -> float:
-        """How much of the answers rests on Gaussian laws of the gaps, from 0 to 1."""
+        """The share of the answers that rests on Gaussian laws of the gaps, from 0 to 1."""
         return 0.0

@@ -150,7 +150,8 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
         1 in its gaps.
     n_jobs : int, default=None
-        Fits at the same time.
+        Fits at the same time. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The number never
+        changes a result.
     verbose : bool or int, default=False
         Whether to show progress.
     random_state : int, RandomState or None, default=None
@@ -291,7 +292,8 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         Whether the model also uses which values are missing: the estimator sees a further 0/1 column for each column,
         1 in its gaps.
     n_jobs : int, default=None
-        Fits at the same time.
+        Fits at the same time. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The number never
+        changes a result.
     verbose : bool or int, default=False
         Whether to show progress.
     random_state : int, RandomState or None, default=None

@@ -135,9 +135,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SampledDensity
 def pivots(kernel: Kernel, rows: Rows, n: int, random) -> np.ndarray:
     """Landmarks by randomly pivoted Cholesky of the kernel between independent rows (Chen, Epperly, Tropp, Webber).
 
-    The largest pivot instead of a random one would look for the outliers.
+    Taking the largest pivot instead of a random one would choose outliers.
     """
-    left = kernel.self_cross(rows)  # what the landmarks so far leave unexplained of each row
+    left = kernel.self_cross(rows)  # what the landmarks so far do not explain of each row
     enough = 1e-12 * left.max(initial=0.0)
     factor = np.empty((len(rows), n))
     chosen: list[int] = []

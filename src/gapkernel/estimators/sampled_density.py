@@ -51,7 +51,7 @@ class SampledDensity(KernelEstimator):
             return self._fit_all(parts)
         sample = parts.take(rows)
         table = self._read(sample.X)
-        return self._fit_laws(table, read_weight(sample.weight, table), needs_gram=False)
+        return self._fit_laws(table, read_weight(sample.weight, table))
 
     def _fit_all(self, parts: TableInParts) -> Laws:
         """Density from all rows of a table in parts; only some of their laws."""

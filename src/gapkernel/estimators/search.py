@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from inspect import signature
 from numbers import Real
 from pickle import PicklingError
@@ -25,9 +26,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
+from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.base import KernelMachine, Laws, Training
+from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training
 from gapkernel.estimators.class_weights import part_of, splits_among
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
@@ -38,9 +40,11 @@ from gapkernel.tables.takes_gaps import copy_columns
 Settings = dict[str, Any]
 """Parameters of the estimator by name, nested ones as in scikit-learn (``kernel__alpha``, ``density__n_factors``)."""
 
-Judge = Callable[[KernelMachine, Any, Any, np.ndarray | None], Any]
+Judge = Callable[["OnTestRows", Any, Any, np.ndarray | None], Any]
 """From a fitted candidate, the test rows and targets as the user gave them, and their weights, to any result."""
 
+ANSWERS = ("predict", "predict_proba", "decision_function", "score")
+"""The methods of a kernel machine that take new rows and need their decision values only."""
 
 WIDTH = "(kernel__)*gamma"
 """What the parameter with the width is called: a multiple of a kernel, or a kernel on some columns, has it inside."""
@@ -56,11 +60,7 @@ class Shared(NamedTuple):
 
 @dataclass(eq=False)
 class Fold:
-    """The training and test rows of a split; without a number all rows, and no test rows.
-
-    ``shared`` is by what candidates say of the density and the kernel, ``fitted`` by the density that this means: two
-    kernels may ask for the same one.
-    """
+    """The rows of a split, and the densities fitted to it; without a number all rows, and no test rows."""
 
     training: Training
     number: int | None = None
@@ -69,11 +69,10 @@ class Fold:
     y_test: Any = None
     weight_test: np.ndarray | None = None
     shared: dict[tuple, Shared] = field(default_factory=dict)
-    fitted: dict[tuple, Shared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Trial:
     """An unfitted estimator with some settings, and what of them its density, its kernel and its solver depend on."""
 
     estimator: KernelMachine
@@ -83,7 +82,7 @@ class Candidate:
     solver: tuple
 
     @classmethod
-    def of(cls, estimator: KernelMachine, settings: Settings) -> Candidate:
+    def of(cls, estimator: KernelMachine, settings: Settings) -> Trial:
         """Sort the settings by the first step of a fit that they change."""
         steps: dict[str, list] = {"density": [], "kernel": [], "width": [], "solver": []}
         for name, value in settings.items():
@@ -96,6 +95,32 @@ class Candidate:
                 step = "kernel" if root in ("kernel", "indicator") else "solver"
             steps[step].append((name, value if isinstance(value, Hashable) else joblib.hash(value)))
         return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class OnTestRows:
+    """A fitted candidate, as a scorer gets it, with the decision values of the test rows, which are computed already.
+
+    It has all attributes and methods of the candidate, which answers any other rows itself.
+    """
+
+    machine: KernelMachine
+    X_test: Any
+    values: DecisionValues
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(object.__getattribute__(self, "machine"), name)  # which a copy in the making has not yet
+        if name not in ANSWERS:
+            return attribute
+
+        @wraps(attribute)  # scorers look at its name
+        def answer(X, *args, **options):
+            return attribute(self.values if X is self.X_test else X, *args, **options)
+
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 class Search:
@@ -115,7 +140,8 @@ class Search:
     groups : array-like of shape (n_samples,), default=None
         Groups for the splitter.
     n_jobs : int, default=None
-        Threads. None is as many as the engine has (`set_config`). The number never changes a result.
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
 
     Examples
     --------
@@ -128,7 +154,8 @@ class Search:
     >>> y = (X[:, 0] > 0).astype(int)
     >>> X[random.random(X.shape) < 0.2] = np.nan
     >>> search = Search(SVC(), X, y, cv=3)
-    >>> first, second = search.predictions(ParameterGrid({"C": [1.0, 10.0]}))
+    >>> candidates = ParameterGrid({"C": [1.0, 10.0]})
+    >>> first, second = search.out_of_fold(candidates, lambda model, X, y, weight: model.predict(X))
     >>> first.shape
     (60,)
     """
@@ -136,7 +163,7 @@ class Search:
     def __init__(self, estimator: KernelMachine, X, y, cv=None, *, sample_weight=None, groups=None, n_jobs=None):
         self.estimator = clone(estimator)
         self.estimator._validate_params()
-        self.n_threads = thread_count() if n_jobs is None else joblib.effective_n_jobs(n_jobs)
+        self.n_jobs = joblib.effective_n_jobs(n_jobs)
         X, y = indexable(X, y)
         table, targets, weight = self.estimator._read(X, y, sample_weight)
         self.n_rows = len(table)
@@ -167,10 +194,6 @@ class Search:
 
         return np.array(self.results(candidates, judge))
 
-    def predictions(self, candidates, method: str = "predict") -> list[np.ndarray]:
-        """For each candidate the answers of ``method`` to all rows, each by the split that tests the row."""
-        return self.out_of_fold(candidates, lambda model, X, y, weight: getattr(model, method)(X))
-
     def out_of_fold(self, candidates, judge: Judge) -> list[np.ndarray]:
         """For each candidate what ``judge`` finds about each row, an array with a line for each, by that split."""
         check_partition(self.splits, self.n_rows, "Predictions of all rows")
@@ -183,14 +206,16 @@ class Search:
         checked: set[tuple] = set()
         chosen = [self._candidate(settings, checked) for settings in candidates]
         self._prepare(chosen, self.folds)
-        with one_blas_thread(), config_context(n_threads=1):  # one split at a time, all threads inside it
-            return run_tasks(lambda fold: self._judged(fold, chosen, judge), self.folds, "Choosing the settings")
+        with one_blas_thread():
+            folds = tracked(self.folds, len(self.folds), "Choosing the settings")
+            return [self._judged(fold, chosen, judge) for fold in folds]
 
     def laws(self, settings: Settings, split: int | None = None) -> Laws:
         """Density, kernel and laws of all rows, or of those that a split learns from; all densities are fitted."""
         candidate = self._candidate(settings)
         self._prepare([candidate], [self.all_rows, *self.folds])
-        density, rows, _ = self._learned_from(split).shared[candidate.density]
+        fold = self.all_rows if split is None else self.folds[split]
+        density, rows, _ = fold.shared[_density_key(candidate, fold)]
         return Laws(density, candidate.estimator._kernel().resolve(density.moments(), rows), rows)
 
     def fit(self, settings: Settings, *, calibrate: bool = False, split: int | None = None) -> KernelMachine:
@@ -198,7 +223,8 @@ class Search:
 
         With ``split`` it is fitted to the rows that the split learns from.
         """
-        estimator, training = self._candidate(settings).estimator, self._learned_from(split).training
+        training = (self.all_rows if split is None else self.folds[split]).training
+        estimator = self._candidate(settings).estimator
         if calibrate:
             training = replace(training, folds=splits_among(self.splits, training.kept))
         return estimator._learn(training, self.laws(settings, split), estimator._solver(training))
@@ -208,11 +234,10 @@ class Search:
         table = table.as_learned_from(train)  # a level that only test rows have is a gap
         with _naming_the_split(number):
             training = self.estimator._training(table[train], targets[train], part_of(weight, train))
-        return Fold(
-            training, number, table[test], _safe_indexing(X, test), _safe_indexing(y, test), part_of(weight, test)
-        )
+        here = _safe_indexing(X, test), _safe_indexing(y, test), part_of(weight, test)
+        return Fold(training, number, table[test], *here)
 
-    def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Candidate:
+    def _candidate(self, settings: Settings, checked: set[tuple] | None = None) -> Trial:
         """The estimator with these settings, checked; steps of a fit whose settings are in ``checked`` are right."""
         if "categorical_features" in settings:
             raise ValueError("categorical_features cannot be searched: the table is read once, for all settings.")
@@ -220,7 +245,7 @@ class Search:
         estimator = clone(self.estimator) if inside else copy(self.estimator)
         estimator.set_params(**settings)
         copy_columns(self.estimator, estimator)
-        candidate = Candidate.of(estimator, settings)
+        candidate = Trial.of(estimator, settings)
         steps = {candidate.density, candidate.kernel, candidate.width, candidate.solver}
         if checked is None or not steps <= checked:  # a grid repeats them
             estimator._validate_params()
@@ -229,37 +254,29 @@ class Search:
             checked |= steps
         return candidate
 
-    def _prepare(self, candidates: list[Candidate], folds: list[Fold]) -> None:
+    def _prepare(self, candidates: list[Trial], folds: list[Fold]) -> None:
         """Fit the densities of the candidates that are not there yet, side by side."""
-        estimators = {candidate.density: candidate.estimator for candidate in candidates}
-        places: dict[tuple[int, tuple], list[tuple]] = {}  # of what is to be fitted, and the keys that it serves
-        for key, estimator in estimators.items():
+        tasks: dict[tuple, tuple[Fold, KernelMachine]] = {}
+        for candidate in {candidate.density: candidate for candidate in candidates}.values():
             for k, fold in enumerate(folds):
+                key = _density_key(candidate, fold)
                 if key not in fold.shared:
-                    places.setdefault((k, _meant(estimator, fold.training) or key), []).append(key)
-        tasks = [(folds[k], meant, estimators[keys[0]]) for (k, meant), keys in places.items()]
+                    tasks[k, key] = fold, candidate.estimator
+        n_threads = 1 if self.n_jobs > 1 else thread_count()  # of tasks side by side more would wait for each other
 
-        def fitted(task) -> Shared:
-            fold, meant, estimator = task
-            if meant in fold.fitted:
-                return fold.fitted[meant]
-            with config_context(n_threads=1), _naming_the_split(fold.number):
-                training = fold.training
-                density, rows = estimator._fit_density(training.table, training.weight, estimator._kernel())
+        def fitted(task: tuple[Fold, KernelMachine]) -> Shared:
+            fold, estimator = task
+            with config_context(n_threads=n_threads), _naming_the_split(fold.number):
+                density, rows = estimator._fit_density(fold.training.table, fold.training.weight, estimator._kernel())
                 new_rows = None if fold.new_table is None else estimator._condition(density, fold.new_table)
                 return Shared(density, rows, new_rows)
 
-        # many small problems side by side: threads inside each would only wait
-        with one_blas_thread(), config_context(n_threads=self.n_threads):
-            found = run_tasks(fitted, tasks, "Fitting the densities")
-        for (fold, meant, _), keys, shared in zip(tasks, places.values(), found, strict=True):
-            fold.fitted[meant] = shared
-            fold.shared |= dict.fromkeys(keys, shared)
+        with one_blas_thread(), config_context(n_threads=self.n_jobs):
+            fits = run_tasks(fitted, list(tasks.values()), "Fitting the densities")
+        for (k, key), shared in zip(tasks, fits, strict=True):
+            folds[k].shared[key] = shared
 
-    def _learned_from(self, split: int | None) -> Fold:
-        return self.all_rows if split is None else self.folds[split]
-
-    def _judged(self, fold: Fold, candidates: list[Candidate], judge: Judge) -> list:
+    def _judged(self, fold: Fold, candidates: list[Trial], judge: Judge) -> list:
         """The results of all candidates on one split."""
         results: list = [None] * len(candidates)
         solvers: dict[tuple, Solver] = {}
@@ -277,33 +294,35 @@ class Search:
             own = [solvers[key] for key in keys]
             with sklearn_context(assume_finite=True):
                 solutions = type(own[0]).solve_all(own, gram, fold.training.y, fold.training.weight)
-            found = dict(zip(keys, solutions, strict=True))
-            for places, kernel, cross in parts:
+            solved = dict(zip(keys, solutions, strict=True))
+            for places, laws, cross in parts:
                 for place in places:
                     candidate = candidates[place]
-                    results[place] = _judge(candidate, found[candidate.solver], fold, kernel, cross, judge)
+                    results[place] = _result(candidate.estimator, fold, laws, solved[candidate.solver], cross, judge)
 
-        with config_context(n_threads=self.n_threads):
-            for by_width in by_kernel.values():
-                groups = list(by_width.values())
-                shared = fold.shared[candidates[groups[0][0]].density]
-                n_cells = len(shared.rows) * (len(shared.rows) + len(fold.y_test))
-                at_once = max(1, get_config().memory_budget // (8 * n_cells))
-                for places in (groups[some] for some in gen_batches(len(groups), at_once)):
+        for by_width in by_kernel.values():
+            groups = list(by_width.values())
+            shared = fold.shared[_density_key(candidates[groups[0][0]], fold)]
+            n_bytes = 8 * len(shared.rows) * (len(shared.rows) + len(fold.y_test))
+            at_once = max(1, get_config().memory_budget // n_bytes)
+            for places in (groups[some] for some in gen_batches(len(groups), at_once)):
+                with config_context(progress=False):  # one bar is enough
                     kernels, grams, crosses = _matrices([candidates[group[0]].estimator for group in places], shared)
-                    parts = list(zip(places, kernels, crosses, strict=True))
+                laws = [Laws(shared.density, kernel, shared.rows) for kernel in kernels]
+                parts = list(zip(places, laws, crosses, strict=True))
+                with config_context(n_threads=self.n_jobs):
                     run_tasks(solve, [(grams[same[0]], [parts[k] for k in same]) for same in _equal(grams)])
         return results
 
 
-def _meant(estimator: KernelMachine, training: Training) -> tuple | None:
-    """What decides the density that an estimator fits to a table, and the laws of its rows; None if nobody can say."""
-    table = training.table
+def _density_key(candidate: Trial, fold: Fold) -> tuple:
+    """A key of the density of a candidate on a split, and of the laws of its rows: two kernels may ask for the same."""
+    estimator, table = candidate.estimator, fold.training.table
     density = make_density(estimator.density, estimator._kernel(), table.schema, len(table))
     try:
         return joblib.hash(density), bool(estimator.indicator)
-    except (PicklingError, AttributeError, TypeError):  # of a class that was made inside a function
-        return None
+    except (PicklingError, AttributeError, TypeError):  # a class that was made inside a function: go by the settings
+        return candidate.density
 
 
 def check_partition(splits: Folds, n_rows: int, purpose: str) -> None:
@@ -332,24 +351,19 @@ def _equal(grams) -> list[list[int]]:
     runs = [[0]]
     for k in range(1, len(grams)):
         first, rounding = grams[runs[-1][0]], np.finfo(np.float64).eps
-        if all(
-            np.abs(row - other).max() <= rounding * np.abs(row).max()
-            for row, other in zip(first, grams[k], strict=True)
-        ):
+        pairs = zip(first, grams[k], strict=True)  # row by row: a copy of both would take as much memory as they do
+        if all(np.abs(row - other).max() <= rounding * np.abs(row).max() for row, other in pairs):
             runs[-1].append(k)
         else:
             runs.append([k])
     return runs
 
 
-def _judge(candidate: Candidate, solution: Solution, fold: Fold, kernel: Kernel, cross, judge: Judge):
-    """Judge a candidate that was solved; the kernel values of the test rows are known already."""
-    training, shared = fold.training, fold.shared[candidate.density]
-    model = copy(candidate.estimator)._keep(training, Laws(shared.density, kernel, shared.rows), solution)
-    model._remembered = fold.X_test, solution.values(cross)
-    result = judge(model, fold.X_test, fold.y_test, fold.weight_test)
-    del model._remembered
-    return result
+def _result(estimator: KernelMachine, fold: Fold, laws: Laws, solution: Solution, cross, judge: Judge) -> Any:
+    """What ``judge`` finds about a candidate that was solved, from the kernel values of the test rows."""
+    machine = copy(estimator)._keep(fold.training, laws, solution)
+    model = OnTestRows(machine, fold.X_test, DecisionValues(solution.values(cross)))
+    return judge(model, fold.X_test, fold.y_test, fold.weight_test)
 
 
 def width_name(kernel: Kernel) -> str | None:

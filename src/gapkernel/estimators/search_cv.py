@@ -14,21 +14,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
-from gapkernel.estimators.base import KernelMachine
-from gapkernel.estimators.calibration import Calibration, ConformalIntervals, Limits
-from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
+from gapkernel.estimators.base import KernelMachine, warn_of_units
+from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
-from gapkernel.estimators.units import warn_of_units
 from gapkernel.kernels import Kernel, Missingness, make_kernel
-from gapkernel.tables import Schema, Table
+from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
-from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns, set_or_forget
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""
 
 RIDGES = tuple(10.0 ** np.arange(-4, 4))
 """The same span for a ridge, which penalises the other way round."""
+
+
+def of_best(name: str, doc: str) -> Any:
+    """A property of a search that is the best estimator's."""
+    return property(lambda search: getattr(search._best, name), doc=doc)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,19 +87,17 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         search = Search(estimator, X, y, self.cv, sample_weight=sample_weight, groups=groups, n_jobs=self.n_jobs)
         calibrate = bool(settings.get("conformal"))
         if calibrate:
-            check_partition(search.splits, search.n_rows, "conformal=True")
-        grid = {name: penalties, **self._widths(search)}
-        results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
+            check_partition(search.splits, search.n_rows, f"conformal={settings['conformal']!r}")
+        candidates = list(ParameterGrid({name: penalties, **self._widths(search)}))
+        results = _results(candidates, search.scores(candidates, scorer))
         for shared in search.folds[0].shared.values():  # one density: the grid has penalties and widths only
             warn_of_units(search.estimator._kernel(), shared.density, search.n_rows)
         best = int(results["rank_test_score"].argmin())
-        if self.refit:  # before anything is set: a fit that fails leaves nothing behind
-            self.best_estimator_ = search.fit(results["params"][best], calibrate=calibrate)
-        else:
-            self.__dict__.pop("best_estimator_", None)  # of an earlier fit
+        fitted = search.fit(candidates[best], calibrate=calibrate) if self.refit else None
+        set_or_forget(self, best_estimator_=fitted)  # now: a fit that fails leaves nothing behind
         self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(search.splits)
         self.best_index_, self.best_score_ = best, results["mean_test_score"][best]
-        self.best_params_ = results["params"][best]
+        self.best_params_ = candidates[best]
         copy_columns(search.estimator, self)
         return self
 
@@ -112,36 +114,17 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         """
         return self._best.predict(X)
 
-    @property
-    def schema_(self) -> Schema:  # type: ignore[override]
-        """What the columns held in `fit`: numbers, or categories and their levels."""
-        return self.best_estimator_.schema_
+    schema_ = of_best("schema_", "What the columns held in `fit`: numbers, or categories and their levels.")
+    training_summary_ = of_best("training_summary_", "What is remembered of the training table.")
+    averages_gaps = of_best("averages_gaps", "Whether the decision value of a row is its average over the row's law.")
+    gaussian_share = of_best("gaussian_share", "1 for Gaussian laws of the gaps, 0 for others.")
+    n_iter_ = of_best("n_iter_", "Iterations of the best estimator's solver.")
 
     def table_of(self, X) -> Table:
         return self._best.table_of(X)
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         return self._best.cell_nodes(X, column, n_nodes)
-
-    @property
-    def training_summary_(self) -> TrainingSummary:  # type: ignore[override]
-        """What is remembered of the training table."""
-        return self._best.training_summary_
-
-    @property
-    def averages_gaps(self) -> bool:
-        """As the best estimator."""
-        return self._best.averages_gaps
-
-    @property
-    def gaussian_share(self) -> float:
-        """As the best estimator."""
-        return self._best.gaussian_share
-
-    @property
-    def n_iter_(self) -> Any:
-        """Iterations of the best estimator's solver."""
-        return self._best.n_iter_
 
     @property
     def _best(self):
@@ -155,18 +138,13 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         named = isinstance(estimator.kernel, str)
         name = width_name(make_kernel(estimator.kernel, estimator.gamma))
         if name is None:
-            if not named and not isinstance(gammas, int | np.integer):
-                raise ValueError(
-                    f"gammas={gammas!r}, but {estimator.kernel!r} has no single width to choose. Leave gammas as it "
-                    f"is, or search the parameters of the kernel with sklearn.model_selection.GridSearchCV."
-                )
-            return {}
+            return self._without_widths()
         name = name if named else f"kernel__{name}"
         truth = any(isinstance(value, bool | np.bool_) for value in np.ravel(np.asarray(gammas, dtype=object)))
         if isinstance(gammas, int | np.integer) and gammas >= 1 and not truth:
             scale = width_of(search.laws({name: "scale"}).kernel)
             if scale is None:
-                return {}  # the kernel has no use for it
+                return self._without_widths()  # the kernel has no use for it
             return {name: (scale * 2.0 ** (np.arange(gammas) - gammas // 2)).tolist()}
         one = isinstance(gammas, float | np.floating)
         widths = [gammas] if one else list(gammas) if np.ndim(gammas) else []
@@ -176,19 +154,25 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
             search.laws({name: gamma})  # refuses a wrong one
         return {name: [gamma.item() if isinstance(gamma, np.generic) else gamma for gamma in widths]}
 
+    def _without_widths(self) -> dict[str, list]:
+        """Nothing to choose from: an error if ``gammas`` was given."""
+        if not isinstance(self.gammas, int | np.integer) or self.gammas != type(self).gammas:
+            raise ValueError(
+                f"gammas={self.gammas!r} has no effect, because kernel={self.kernel!r} has no single width to choose. "
+                f"Leave gammas out, or search the parameters of the kernel with sklearn.model_selection.GridSearchCV."
+            )
+        return {}
+
 
 class ChosenIntervals(ConformalIntervals):
     """The intervals of the estimator that a search chose; the errors are those on the test rows of its splits."""
 
     _best: Any
 
-    @property
-    def calibration_(self) -> Calibration | None:  # type: ignore[override]
-        """The errors on the test rows, at the settings that were chosen; None without ``conformal``."""
-        return self._best.calibration_
+    calibration_ = of_best("calibration_", "The errors on the test rows, at the settings that were chosen, or None.")
 
-    def _limits(self, table: Table, coverage: float) -> Limits:
-        return self._best._limits(table, coverage)
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        return self._best._left_out_scores(places, table)
 
 
 def _results(candidates: list[dict], scores: np.ndarray) -> dict:

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from gapkernel.tables import Schema, labels_of, names_of, read_table
-from gapkernel.tables.pandas_files import pandas_files
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
+from gapkernel.tables.user_tables import pandas_files
 
 
 def _has(method: str):
@@ -192,42 +192,49 @@ class TableModel(MetaEstimatorMixin, BaseEstimator):
         return self._answer("predict_proba", X)
 
     @available_if(_has("predict_interval"))
-    def predict_interval(self, X, coverage=0.9, return_rule=False) -> Any:
+    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """Predict intervals that hold the value of a row with a given probability.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
-        return_rule : bool, default=False
-            Whether to return the rule that served each row too.
 
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-        rules : ndarray of str, shape (n_samples,)
-            If ``return_rule``.
         """
-        return self._answer("predict_interval", X, coverage=coverage, **_rule_if(return_rule))
+        return self._answer("predict_interval", X, coverage=coverage)
 
     @available_if(_has("predict_set"))
-    def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
+    def predict_set(self, X, coverage=0.9) -> np.ndarray:
         """Predict sets that hold the class of a row with a given probability.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
-        return_rule : bool, default=False
-            Whether to return the rule that served each row too.
 
         Returns
         -------
         sets : ndarray of shape (n_samples, n_classes), bool
-        rules : ndarray of str, shape (n_samples,)
-            If ``return_rule``.
         """
-        return self._answer("predict_set", X, coverage=coverage, **_rule_if(return_rule))
+        return self._answer("predict_set", X, coverage=coverage)
+
+    @available_if(_has("conformal_rules"))
+    def conformal_rules(self, X, coverage=0.9) -> np.ndarray:
+        """Say which left-out rows an interval or a set of each row goes by.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        rules : ndarray of str, shape (n_samples,)
+        """
+        return self._answer("conformal_rules", X, coverage=coverage)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X) -> np.ndarray:
@@ -279,8 +286,3 @@ def _names(schema: Schema) -> list[str]:
 
 def _levels(schema: Schema) -> dict[str, tuple]:
     return {name: levels for name, levels in zip(_names(schema), schema.levels, strict=True) if levels is not None}
-
-
-def _rule_if(asked: bool) -> dict[str, bool]:
-    """The option of an answer that asks for its rules, which estimators of others do not have."""
-    return {"return_rule": True} if asked else {}

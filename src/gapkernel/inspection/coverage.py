@@ -100,7 +100,7 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     >>> X = random.standard_normal((200, 2))
     >>> y = X.sum(axis=1) + 0.1 * random.standard_normal(200)
     >>> X[random.random(X.shape) < 0.3] = np.nan
-    >>> model = GaussianProcessRegressor(conformal=True).fit(X[:100], y[:100])
+    >>> model = GaussianProcessRegressor(conformal="count").fit(X[:100], y[:100])
     >>> result = coverage(model, X[100:], y[100:])
     >>> result.missing, result.n_rows
     (array([0, 1, 2]), array([54, 36, 10]))

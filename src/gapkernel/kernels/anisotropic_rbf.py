@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import StrOptions
 
-from gapkernel.compute.moments.covariance_sums import covariance_sums
-from gapkernel.compute.moments.point_covariances import point_covariance_sums
+from gapkernel.compute.moments.covariance_sums import covariance_sums, point_covariance_sums
 from gapkernel.compute.pairs.scattered_gradient import length_scale_sums
 from gapkernel.kernels.expected_rbf import ExpectedRBF
 from gapkernel.kernels.width import POSITIVE, scale_gamma, unresolved

@@ -43,17 +43,21 @@ def make_kernel(kernel: str | Kernel | Callable, gamma: Any = "scale") -> Kernel
     >>> make_kernel("genrbf", 0.5)
     GenRBF(gamma=0.5)
     """
+    named = KERNELS.get(kernel) if isinstance(kernel, str) else None
     if isinstance(kernel, Kernel):
-        if gamma != "scale":
-            raise ValueError(
-                f"gamma={gamma!r} applies to kernels given by name. "
-                f"Set it on the kernel object instead: kernel__gamma={gamma!r}."
-            )
         kernel._validate_params()
-        return clone(kernel)
-    if callable(kernel) and not isinstance(kernel, type):
-        return FunctionKernel(kernel)
-    if not isinstance(kernel, str) or kernel not in KERNELS:
+        made = clone(kernel)
+    elif named is not None:
+        made = named()
+    elif callable(kernel) and not isinstance(kernel, type):
+        made = FunctionKernel(kernel)
+    else:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
-    named = KERNELS[kernel]()
-    return named.set_params(gamma=gamma) if "gamma" in named.get_params() else named  # not every kernel has a width
+    if named is not None and "gamma" in made.get_params():
+        return made.set_params(gamma=gamma)
+    if gamma != "scale":
+        raise ValueError(
+            f"gamma={gamma!r} has no effect on kernel={kernel!r}: it is the width of a kernel given by name that has "
+            f"one. Leave gamma out, or set the parameters of a kernel object (kernel__gamma)."
+        )
+    return made

@@ -9,6 +9,7 @@ from gapkernel.rows.base import (
     Rows,
     UnsupportedLaws,
 )
+from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows
 from gapkernel.rows.factor_rows import FactorRows
 from gapkernel.rows.gaussian_rows import GaussianRows, MappedRows
 from gapkernel.rows.marginal_rows import Feature, MarginalRows
@@ -18,15 +19,19 @@ from gapkernel.rows.pattern_rows import Patterns
 
 __all__ = [
     "AtomRows",
+    "Atoms",
     "FactorRows",
     "Feature",
     "GaussianRows",
+    "Law",
     "MappedRows",
     "MarginalRows",
     "MaskedRows",
     "MixtureRows",
     "Moments",
+    "Normal",
     "Patterns",
     "Rows",
+    "UniformWindows",
     "UnsupportedLaws",
 ]

@@ -12,10 +12,10 @@ from sklearn.model_selection import KFold
 from gapkernel.compute.runtime.progress import tracked
 
 FOLDS = 5
-"""Parts of the rows that are left out in turn where there is no closed form for single rows."""
+"""Parts of the rows that are left out in turn, where there is no closed form for single rows."""
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
-"""Pairs of places: the rows to learn from, and the rows that are left out for it."""
+"""Pairs of places: the rows to learn from, and the rows that are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class LeftOut:
     def values(self, cross: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The value of each row at ``places`` by the solution without it, (n_places, n_outputs).
 
-        ``cross`` is its kernel with all rows, (n_places, n), whatever is known of it by now.
+        ``cross`` holds the kernel of these rows with all rows, (n_places, n); they may have fewer cells than at fit.
         """
         values, solutions = np.empty((len(places), self.weights.shape[2])), self.solution[places]
         for k in np.unique(solutions):
@@ -77,9 +77,6 @@ class Solver(ABC):
 
     A solver keeps nothing from one problem to the next, so several threads may share it.
     """
-
-    on_rows: bool = True
-    """Whether every row has a coefficient, so that `solve` takes the Gram matrix of the rows."""
 
     @abstractmethod
     def solve(self, gram: np.ndarray, y: np.ndarray | None, weight: np.ndarray | None = None) -> Solution:
@@ -112,9 +109,9 @@ class Solver(ABC):
         solution, weights, intercepts = np.zeros(len(y), np.int64), [], []
         for k, (train, test) in enumerate(tracked(folds, len(folds), "Calibrating")):
             part = None if weight is None else weight[train]
-            found = self.solve(gram[np.ix_(train, train)], y[train], part)
-            weights.append(np.zeros((len(y), found.weights.shape[1])))
-            weights[k][train[found.kept]] = found.weights
-            intercepts.append(found.intercept)
+            solved = self.solve(gram[np.ix_(train, train)], y[train], part)
+            weights.append(np.zeros((len(y), solved.weights.shape[1])))
+            weights[k][train[solved.kept]] = solved.weights
+            intercepts.append(solved.intercept)
             solution[test] = k
         return LeftOut(solution, np.array(weights), np.array(intercepts))

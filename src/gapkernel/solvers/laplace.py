@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import expit
 
-from gapkernel.solvers.base import Solver
 from gapkernel.solvers.process import Posterior
 
 TOLERANCE = 1e-10
 """Gain of a Newton step below which the mode is found."""
+
+MOST_STEPS = 100
+"""Most Newton steps to the mode; a handful is usual."""
 
 HALVINGS = 30
 """Most halvings of a Newton step that lowers the posterior; steps of the logistic likelihood hardly ever need one."""
@@ -57,71 +58,60 @@ class LaplacePosterior(Posterior):
         return super().explained(cross * np.sqrt(self.curvature))
 
     def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
-        """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', u the way through the mode (5.23)."""
+        """V with d log likelihood = 1/2 sum_ij V_ij dK_ij: aa' - A + ua' + au', where u is what the mode's change adds.
+
+        This is equation 5.23 of Rasmussen and Williams.
+        """
         explained = self.explained(covariance)
         left = covariance.diagonal() - np.einsum("ij,ij->j", explained, explained)  # variances at the mode
-        through_mode = 0.5 * left * self.skew
-        u = through_mode - self.inverse @ (covariance @ through_mode)  # (I - AK) s
-        ways = np.outer(self.coefficients, u)
-        return super().likelihood_weights(covariance) + ways + ways.T
+        slope = 0.5 * left * self.skew  # of the likelihood in the mode
+        u = slope - self.inverse @ (covariance @ slope)  # (I - AK) s
+        by_mode = np.outer(self.coefficients, u)
+        return super().likelihood_weights(covariance) + by_mode + by_mode.T
 
 
-class Laplace(Solver):
-    """The mode of the latent values of two classes, by Newton's method, and the normal law around it.
+def laplace(covariance: np.ndarray, y: np.ndarray, weight: np.ndarray | None, offset: float) -> LaplacePosterior:
+    """The normal law around the mode of the latent values of classes 0 and 1, which Newton's method finds.
 
-    Parameters
-    ----------
-    constant : float
-        The prior variance of the process.
-    max_iter : int, default=100
-    offset : float, default=0.0
-        The prior mean of the process.
+    ``covariance`` is the prior one of the rows and ``offset`` the prior mean. A row of weight w counts as w rows with
+    one latent value.
     """
+    weight = np.ones(len(y)) if weight is None else weight
 
-    def __init__(self, constant: float, max_iter: int = 100, offset: float = 0.0) -> None:
-        self.constant, self.max_iter, self.offset = constant, max_iter, offset
-
-    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> LaplacePosterior:
-        """The posterior for classes 0 and 1; a row of weight w counts as w rows with one latent value."""
-        covariance, weight = self.constant * gram, np.ones(len(y)) if weight is None else weight
-        coefficients, latent = np.zeros(len(y)), np.zeros(len(y))
-        value = self._log_posterior(coefficients, latent, y, weight)
-        n_iter = 0
-        while True:
-            probability = expit(self.offset + latent)
-            curvature = weight * probability * (1.0 - probability)
-            factor, root = _factor(covariance, curvature)
-            if n_iter == self.max_iter:
-                break
-            n_iter += 1
-            target = curvature * latent + weight * (y - probability)
-            step = target - root * cho_solve((factor, True), root * (covariance @ target)) - coefficients
-            moved, gain = covariance @ step, -np.inf
-            for halving in range(HALVINGS):
-                share = 0.5**halving
-                new = coefficients + share * step, latent + share * moved
-                gain = self._log_posterior(*new, y, weight) - value
-                if gain > -TOLERANCE:
-                    break
-            if not gain > TOLERANCE:
-                break
-            (coefficients, latent), value = new, value + gain
-        return LaplacePosterior(
-            kept=np.arange(len(y)),
-            weights=(weight * (y - probability))[:, None],
-            intercept=np.zeros(1),
-            n_iter=n_iter,
-            latent=latent,
-            curvature=curvature,
-            skew=-curvature * (1.0 - 2.0 * probability),
-            factor=factor,
-            log_likelihood=float(value - np.log(factor.diagonal()).sum()),
-        )
-
-    def _log_posterior(self, coefficients: np.ndarray, latent: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    def log_posterior(coefficients: np.ndarray, latent: np.ndarray) -> float:
         """log p(y | g) - 1/2 g'K^-1 g."""
-        misses = np.logaddexp(0.0, (1.0 - 2.0 * y) * (self.offset + latent))
+        misses = np.logaddexp(0.0, (1.0 - 2.0 * y) * (offset + latent))
         return float(-weight @ misses - 0.5 * coefficients @ latent)
+
+    coefficients, latent = np.zeros(len(y)), np.zeros(len(y))
+    value, n_steps = log_posterior(coefficients, latent), 0
+    while True:
+        probability = expit(offset + latent)
+        curvature = weight * probability * (1.0 - probability)
+        factor, root = _factor(covariance, curvature)
+        if n_steps == MOST_STEPS:
+            break
+        n_steps += 1
+        target = curvature * latent + weight * (y - probability)
+        step = target - root * cho_solve((factor, True), root * (covariance @ target)) - coefficients
+        moved, gain = covariance @ step, -np.inf
+        for halving in range(HALVINGS):
+            share = 0.5**halving
+            new = coefficients + share * step, latent + share * moved
+            gain = log_posterior(*new) - value
+            if gain > -TOLERANCE:
+                break
+        if not gain > TOLERANCE:
+            break
+        (coefficients, latent), value = new, value + gain
+    return LaplacePosterior(
+        factor=factor,
+        coefficients=weight * (y - probability),
+        log_likelihood=float(value - np.log(factor.diagonal()).sum()),
+        latent=latent,
+        curvature=curvature,
+        skew=-curvature * (1.0 - 2.0 * probability),
+    )
 
 
 def _factor(covariance: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,10 +15,10 @@ from gapkernel.compute.runtime.threads import interruptible
 from gapkernel.solvers.base import Solution, Solver
 
 MOST_ITERATIONS = 10_000_000
-"""The bound of libsvm itself, which scikit-learn lifts."""
+"""The limit of libsvm itself, which scikit-learn lifts."""
 
 LARGEST_INT = 2**31 - 1
-"""Of the C integers that libsvm takes."""
+"""The largest integer that libsvm takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class LibSVM(Solver):
         cls, solvers: Sequence[Any], gram: np.ndarray, y: Any, weight: np.ndarray | None = None
     ) -> list[Solution]:
         """By rising penalty: where no coefficient has reached its bound, a larger bound changes nothing."""
-        found: list[Solution | None] = [None] * len(solvers)
+        solutions: list[Solution | None] = [None] * len(solvers)
         free: dict[tuple, Solution] = {}
         for place in sorted(range(len(solvers)), key=lambda place: solvers[place]._penalty):
             solver = solvers[place]
@@ -92,8 +92,8 @@ class LibSVM(Solver):
                 solution = solver.solve(gram, y, weight)
                 if solver._is_free(solution, weight):
                     free[solver._besides_penalty] = solution
-            found[place] = solution
-        return found  # type: ignore[return-value]
+            solutions[place] = solution
+        return solutions  # type: ignore[return-value]
 
     def _is_free(self, solution: SupportVectors, weight: np.ndarray | None) -> bool:
         """Whether no coefficient is at its bound: C times the weights of its row and of its class."""

@@ -43,7 +43,7 @@ class Sums:
 
     @classmethod
     def of_no_rows(cls, size: int, classes: np.ndarray) -> Sums:
-        """Sums over nothing, for classes that are known to come."""
+        """Sums over no rows, for classes whose rows come later."""
         return cls(np.zeros((size, size)), np.zeros((size, len(classes))), classes)
 
     def __add__(self, other: Sums) -> Sums:
@@ -96,7 +96,7 @@ def leave_one_out(
     left = 1.0 - weight * np.einsum("ij,ij->i", z @ inverse, z)
     if np.any(left < np.sqrt(np.finfo(float).eps)):
         raise ValueError(
-            "conformal=True cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
+            "conformal cannot leave rows out: the model fits some row whatever its target. Raise alpha, or give "
             "more rows."
         )
     return ((y - z @ coefficients).T / left).T

@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from gapkernel.compute.record import Record
-from gapkernel.solvers.base import Solution, Solver
 
 VALUE_TOLERANCE = 1e7 * np.finfo(float).eps
 """Share of its value that a step of the search must gain to go on (the default of L-BFGS-B)."""
@@ -27,24 +26,22 @@ Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Record, Solution):
+class Posterior(Record):
     """What the targets say about the process.
 
     Attributes
     ----------
     factor : ndarray of shape (n, n)
         L, lower triangular, with L L' the covariance of the targets.
+    coefficients : ndarray of shape (n,)
+        The covariance's inverse times the targets.
     log_likelihood : float
         Logarithm of the density of the targets.
     """
 
     factor: np.ndarray
+    coefficients: np.ndarray
     log_likelihood: float
-
-    @property
-    def coefficients(self) -> np.ndarray:
-        """The covariance's inverse times the targets."""
-        return self.weights[:, 0]
 
     @cached_property
     def inverse(self) -> np.ndarray:
@@ -54,7 +51,10 @@ class Posterior(Record, Solution):
         return lower + np.tril(lower, -1).T
 
     def likelihood_weights(self, covariance: np.ndarray) -> np.ndarray:
-        """W with d log likelihood = 1/2 sum_ij W_ij dK_ij: aa' - C^-1 (5.9), whatever the prior covariance K."""
+        """W with d log likelihood = 1/2 sum_ij W_ij dK_ij, which is aa' - C^-1 whatever the prior covariance K.
+
+        This is equation 5.9 of Rasmussen and Williams.
+        """
         weights = np.outer(self.coefficients, self.coefficients)
         weights -= self.inverse
         return weights
@@ -64,37 +64,19 @@ class Posterior(Record, Solution):
         return solve_triangular(self.factor, cross.T, lower=True, check_finite=False)
 
 
-class ProcessSolver(Solver):
-    """The posterior of a process of covariance ``constant * k`` from targets with noise.
+def regress(covariance: np.ndarray, noise: np.ndarray | float, y: np.ndarray) -> Posterior:
+    """The posterior of a process with this prior covariance of the rows, from targets with noise of this variance.
 
-    Parameters
-    ----------
-    constant : float
-        The prior variance.
-    noise : float or ndarray of shape (n,)
-        The variance of the noise of each target; a row of weight w has a w-th of it.
+    LinAlgError if the covariance of the targets is not positive definite.
     """
-
-    def __init__(self, constant: float, noise: np.ndarray | float) -> None:
-        self.constant, self.noise = constant, noise
-
-    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> Posterior:
-        """The posterior; LinAlgError if the covariance of the targets is not positive definite."""
-        covariance = self.constant * gram
-        covariance[np.diag_indices_from(covariance)] += self.noise if weight is None else self.noise / weight
-        factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
-        whitened = solve_triangular(factor, y, lower=True, check_finite=False)
-        coefficients = solve_triangular(factor, whitened, lower=True, trans="T", check_finite=False)
-        log_det = 2.0 * np.log(factor.diagonal()).sum()
-        log_likelihood = -0.5 * (whitened @ whitened + log_det + len(y) * np.log(2.0 * np.pi))
-        return Posterior(
-            kept=np.arange(len(y)),
-            weights=coefficients[:, None],
-            intercept=np.zeros(1),
-            n_iter=None,
-            factor=factor,
-            log_likelihood=float(log_likelihood),
-        )
+    covariance = covariance.copy()
+    covariance[np.diag_indices_from(covariance)] += noise
+    factor = cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
+    whitened = solve_triangular(factor, y, lower=True, check_finite=False)
+    coefficients = solve_triangular(factor, whitened, lower=True, trans="T", check_finite=False)
+    log_det = 2.0 * np.log(factor.diagonal()).sum()
+    log_likelihood = -0.5 * (whitened @ whitened + log_det + len(y) * np.log(2.0 * np.pi))
+    return Posterior(factor, coefficients, float(log_likelihood))
 
 
 def lbfgs(

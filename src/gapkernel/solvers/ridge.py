@@ -76,7 +76,7 @@ class Ridge(Solver):
                 inverse = cho_solve(cho_factor(system, lower=True, overwrite_a=True), np.eye(len(y)))
             except np.linalg.LinAlgError:
                 raise ValueError(
-                    f"conformal=True cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not "
+                    f"conformal cannot leave rows out at alpha={alpha:.3g}: with it the Gram matrix is not "
                     f"positive definite. Raise alpha."
                 ) from None
             inverse *= np.outer(root, root)  # M^-1 = W^1/2 (W^1/2 K W^1/2 + alpha)^-1 W^1/2

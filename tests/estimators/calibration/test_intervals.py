@@ -16,16 +16,16 @@ from strategies import gappy_tables, punch
 
 import gapkernel as gk
 from gapkernel.estimators.calibration import GapCountCalibration
-from gapkernel.estimators.fourier import regressor as fourier_regressor
+from gapkernel.estimators.fourier import fourier_regressor
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 
 MACHINES = [
-    gk.SVR(C=10.0, conformal=True),
-    gk.KernelRidge(alpha=0.1, conformal=True),
-    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal=True),
-    gk.SVRCV(Cs=[10.0], gammas=[0.1, 0.3], cv=3, conformal=True),
-    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1, 0.3], cv=3, conformal=True),
+    gk.SVR(C=10.0, conformal="count"),
+    gk.KernelRidge(alpha=0.1, conformal="count"),
+    gk.FourierRegressor(32, random_state=0, alpha=0.1, conformal="count"),
+    gk.SVRCV(Cs=[10.0], gammas=[0.1, 0.3], cv=3, conformal="count"),
+    gk.KernelRidgeCV(alphas=[0.1], gammas=[0.1, 0.3], cv=3, conformal="count"),
 ]
 machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
 
@@ -64,7 +64,7 @@ def refitted(model, solver, X, y, weight, folds):
 def test_closed_form_of_ridge_regression_is_refitting_without_each_row(kernel, rate, weighted):
     X, y = problem(0, 14, rate)
     weight = weights(weighted, 14)
-    model = gk.KernelRidge(alpha=0.3, kernel=kernel, conformal=True).fit(X, y, weight)
+    model = gk.KernelRidge(alpha=0.3, kernel=kernel, conformal="count").fit(X, y, weight)
     solver = kernel_ridge.KernelRidge(alpha=0.3, kernel="precomputed")
     expected = refitted(model, solver, X, y, weight, np.arange(14)[:, None])
     assert_allclose(model.calibration_.scores, np.abs(expected), rtol=1e-8, atol=1e-10)
@@ -76,7 +76,7 @@ def test_closed_form_of_ridge_regression_is_refitting_without_each_row(kernel, r
 def test_closed_form_of_fourier_regression_is_refitting_without_each_row(weighted):
     X, y = problem(0, 30, 0.3)
     weight = weights(weighted, 30)
-    model = gk.FourierRegressor(64, random_state=0, alpha=0.2, conformal=True).fit(X, y, weight)
+    model = gk.FourierRegressor(64, random_state=0, alpha=0.2, conformal="count").fit(X, y, weight)
     z, counted = model.features_.transform(X), np.arange(30) if weight is None else np.flatnonzero(weight)
     expected = []
     for row in counted:
@@ -89,7 +89,7 @@ def test_closed_form_of_fourier_regression_is_refitting_without_each_row(weighte
 def test_support_vector_machines_leave_out_fifths():
     X, y = problem(0, 40, 0.3)
     weight = weights("zeros", 40)
-    model = gk.SVR(C=3.0, conformal=True, tol=1e-8).fit(X, y, weight)
+    model = gk.SVR(C=3.0, conformal="count", tol=1e-8).fit(X, y, weight)
     counted = np.flatnonzero(weight)
     folds = [counted[test] for _, test in KFold(5, shuffle=True, random_state=0).split(counted)]
     expected = refitted(model, svm.SVR(C=3.0, kernel="precomputed", tol=1e-8), X, y, weight, folds)
@@ -105,7 +105,7 @@ def test_weights_do_not_count_in_the_calibration():
         random = np.random.default_rng(seed)
         X, weight = random.standard_normal((300, 1)), np.where(random.random(300) < 0.7, 25.0, 1.0)
         y = np.sin(X[:, 0]) + random.standard_normal(300) / np.sqrt(weight)
-        model = gk.KernelRidge(gamma=0.5, conformal=True).fit(X, y, weight)
+        model = gk.KernelRidge(gamma=0.5, conformal="count").fit(X, y, weight)
         new = random.standard_normal((1000, 1))
         low, high = model.predict_interval(new).T
         targets = np.sin(new[:, 0]) + random.standard_normal(1000)
@@ -119,7 +119,7 @@ def test_searches_leave_out_what_their_splits_do(search):
     """Rows of one group are not exchangeable with others, so they must go together."""
     X, y = problem(0, 40, 0.3)
     groups, weight = np.arange(40) // 4, weights("zeros", 40)
-    search = clone(search).set_params(gammas=[0.1, 0.5], cv=GroupKFold(4), conformal=True)
+    search = clone(search).set_params(gammas=[0.1, 0.5], cv=GroupKFold(4), conformal="count")
     search.fit(X, y, sample_weight=weight, groups=groups)
     folds = [test[weight[test] > 0] for _, test in GroupKFold(4).split(X, y, groups)]
     best = search.best_params_
@@ -141,7 +141,7 @@ def test_splits_may_be_masks_and_need_not_learn_from_all_other_rows():
     near = (np.arange(40) >= 15) & (np.arange(40) < 25)
     masks = [(~test & ~near, test), (test & ~near, ~test)]
     places = [(np.flatnonzero(train), np.flatnonzero(new)) for train, new in masks]
-    search, scores = gk.KernelRidgeCV(alphas=[0.1], gammas=[0.3], conformal=True), []
+    search, scores = gk.KernelRidgeCV(alphas=[0.1], gammas=[0.3], conformal="count"), []
     for splits in (masks, places):
         scores.append(search.set_params(cv=splits).fit(X, y).calibration_.scores)
     assert_array_equal(*scores)
@@ -164,7 +164,7 @@ def test_splits_may_be_masks_and_need_not_learn_from_all_other_rows():
 )
 def test_every_group_is_covered_as_often_as_claimed(machine):
     """Averaged over fits, within four standard errors, which one quantile for all rows is far from."""
-    machine, covered, pooled, repeats = clone(machine).set_params(conformal=True, gamma=0.2), [], [], 40
+    machine, covered, pooled, repeats = clone(machine).set_params(conformal="count", gamma=0.2), [], [], 40
     for seed in range(repeats):
         X, y = problem(seed, 200)
         new, target = problem(10_000 + seed, 400)
@@ -217,7 +217,7 @@ def test_intervals_are_centred_rise_with_coverage_and_look_at_one_row(machine):
 @given(gappy_tables(min_rows=2, max_rows=40))
 def test_any_table_has_intervals_around_its_predictions(X):
     y = np.arange(len(X), dtype=float)
-    model = gk.KernelRidge(conformal=True).fit(X, y)
+    model = gk.KernelRidge(conformal="count").fit(X, y)
     low, high = model.predict_interval(X, 0.5).T
     centre = model.predict(X)
     assert np.all((low <= centre) & (centre <= high))
@@ -256,7 +256,7 @@ def test_a_level_never_seen_counts_as_a_gap():
     frame = pd.DataFrame(X, columns=list("abc")).assign(kind=np.where(np.arange(90) % 2, "u", "v"))
     frame.loc[:39, "kind"] = None
     frame.loc[:39, "a"] = np.nan
-    model = gk.KernelRidge(conformal=True).fit(frame, y)
+    model = gk.KernelRidge(conformal="count").fit(frame, y)
     new = pd.DataFrame({"a": [None] * 2, "b": 0.0, "c": 0.0, "kind": [None, "w"]}).astype({"a": float})
     intervals = model.predict_interval(new)
     assert_array_equal(intervals[0], intervals[1])
@@ -269,7 +269,7 @@ def test_a_level_never_seen_counts_as_a_gap():
 def test_rows_in_parts_give_the_intervals_of_the_whole():
     da = pytest.importorskip("dask.array")
     X, y = problem(0, 150)
-    machine = gk.FourierRegressor(32, random_state=0, conformal=True)
+    machine = gk.FourierRegressor(32, random_state=0, conformal="count")
     expected = clone(machine).fit(X, y).predict_interval(X)
     streamed = clone(machine).fit(gk.batches(X, y, batch_size=40))
     blocks = da.from_array(X, chunks=(40, 3))
@@ -282,9 +282,9 @@ def test_rows_in_parts_give_the_intervals_of_the_whole():
 
 def test_of_many_rows_some_calibrate(monkeypatch):
     X, y = problem(0, 150)
-    every = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y).calibration_
+    every = gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y).calibration_
     monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 60)
-    some = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y).calibration_
+    some = gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y).calibration_
     assert len(some.scores) == 60
     assert np.isin(some.scores.round(9), every.scores.round(9)).all()
 
@@ -293,7 +293,7 @@ def test_a_sample_without_any_weight_is_refused(monkeypatch):
     X, y = problem(0, 150)
     monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 2)
     with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=0"):
-        gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y, np.arange(150) < 3)
+        gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y, np.arange(150) < 3)
 
 
 # --- scikit-learn's contract, files and complaints ------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_a_sample_without_any_weight_is_refused(monkeypatch):
 @machines
 def test_copies_and_files_keep_the_calibration(machine, tmp_path):
     X, y = problem(0, 60)
-    assert clone(machine).get_params()["conformal"] is True
+    assert clone(machine).get_params()["conformal"] == "count"
     assert type(machine)().get_params()["conformal"] is False
     model = clone(machine).fit(X, y)
     save(model, tmp_path / "model.skops")
@@ -325,9 +325,9 @@ def test_complaints_name_what_to_change(machine):
             model.predict_interval(X, coverage=bad)
     model.set_params(conformal=False).fit(X, y)
     for ask in (model.predict_interval, lambda X: coverage(model, X, y)):
-        with pytest.raises(ValueError, match="fitted without intervals: fit it with conformal=True"):
+        with pytest.raises(ValueError, match='fitted without intervals: fit it with conformal="count"'):
             ask(X)
-    with pytest.raises(ValueError, match=r"'conformal' parameter of .* must be an instance of 'bool'"):
+    with pytest.raises(ValueError, match=r"'conformal' parameter of .* must be"):
         model.set_params(conformal="split").fit(X, y)
     if not hasattr(machine, "cv"):
         lonely = clone(machine)
@@ -345,18 +345,18 @@ def test_complaints_name_what_to_change(machine):
 def test_other_complaints():
     X, y = problem(0, 30)
     with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=1"):
-        gk.KernelRidge(conformal=True).fit(X, y, np.eye(30)[0])
-    with pytest.raises(ValueError, match=r"conformal=True cannot leave rows out.*Raise alpha"):
-        gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y, np.eye(30)[0])
+        gk.KernelRidge(conformal="count").fit(X, y, np.eye(30)[0])
+    with pytest.raises(ValueError, match=r"conformal cannot leave rows out.*Raise alpha"):
+        gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y, np.eye(30)[0])
     with pytest.raises(ValueError, match=r"at alpha=0: .* not positive definite\. Raise alpha"):
-        gk.KernelRidge(alpha=0.0, kernel="linear", conformal=True).fit(np.zeros((4, 2)), y[:4])
+        gk.KernelRidge(alpha=0.0, kernel="linear", conformal="count").fit(np.zeros((4, 2)), y[:4])
     with pytest.raises(ValueError, match="tests every row once"):
-        gk.KernelRidgeCV(cv=ShuffleSplit(3, random_state=0), conformal=True).fit(X, y)
+        gk.KernelRidgeCV(cv=ShuffleSplit(3, random_state=0), conformal="count").fit(X, y)
 
 
 def test_rows_can_be_added_only_without_calibration():
     X, y = problem(0, 60)
-    model = gk.FourierRegressor(32, random_state=0, conformal=True).fit(X, y)
+    model = gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y)
     with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as complaint:
         model.partial_fit(X, y)
     assert "conformal=False" in str(complaint.value.__cause__)

@@ -42,16 +42,17 @@ def hidden_cells(places, table):
 
 def test_rows_with_the_same_mask_serve_alone_where_they_are_many():
     masks = np.repeat([[0, 0, 0], [1, 0, 0]], [40, 120], axis=0)
-    limits = calibration(masks).limits(np.array([[True, False, False]]), 0.9, hidden_cells)
-    assert limits.rules.tolist() == ["same"]
+    new = np.array([[True, False, False]])
+    assert calibration(masks).rules(new, 0.9).tolist() == ["same"]
+    limits = calibration(masks).limits(new, 0.9, hidden_cells)
     assert limits.highest[0] == np.sort(np.arange(41.0, 161.0))[int(np.ceil(121 * 0.9)) - 1]
 
 
 def test_rows_whose_mask_lies_inside_are_hidden_down_to_it():
     masks = np.repeat([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [40, 20, 500], axis=0)
     new = np.array([[True, False, False], [True, False, True], [False, False, False]])
+    assert calibration(masks).rules(new, 0.9).tolist() == ["exact", "exact", "same"]
     limits = calibration(masks).limits(new, 0.9, hidden_cells)
-    assert limits.rules.tolist() == ["exact", "exact", "same"]
     # 20 rows have the mask and keep their scores, 40 more miss one cell now, and those that miss another are not asked
     first = np.concatenate([np.arange(41.0, 61.0), 1000.0 + np.arange(40)])
     assert limits.highest[0] == np.sort(first)[int(np.ceil(61 * 0.9)) - 1]
@@ -63,8 +64,9 @@ def test_rows_that_miss_other_cells_serve_nested_those_with_the_fewest_first():
     masks = np.zeros((70, 10), bool)
     masks[:, 1] = True
     masks[:40, 2] = True  # thirty rows miss one cell outside the new mask, the others two
-    limits = calibration(masks).limits(np.arange(10)[None] == 0, 0.9, hidden_cells)
-    assert limits.rules.tolist() == ["nested"]
+    new = np.arange(10)[None] == 0
+    assert calibration(masks).rules(new, 0.9).tolist() == ["nested"]
+    limits = calibration(masks).limits(new, 0.9, hidden_cells)
     assert_array_equal(limits.masks[0], np.tile(np.arange(10) < 2, (30, 1)))
     assert_array_equal(limits.scores[0], 2000.0 + np.arange(40, 70))
     assert limits.rank == np.ceil(31 * 0.9)
@@ -73,8 +75,8 @@ def test_rows_that_miss_other_cells_serve_nested_those_with_the_fewest_first():
 @pytest.mark.parametrize("masks", [np.zeros((20, 4), bool), np.tile([True, True, True, False], (200, 1))])
 def test_gap_counts_serve_where_there_are_few_rows_or_little_would_stay(masks):
     found = calibration(masks)
+    assert found.rules(np.zeros((1, 4), bool), 0.9).tolist() == ["count"]
     limits = found.limits(np.zeros((1, 4), bool), 0.9, hidden_cells)
-    assert limits.rules.tolist() == ["count"]
     assert_array_equal(limits.highest, found.by_count.half_widths(np.zeros((1, 4), bool), 0.9))
 
 
@@ -135,7 +137,7 @@ def test_every_machine_has_intervals_by_mask_that_look_at_one_row(machine, tmp_p
     new = problem(1, 12, 0.35, d=5)[0]
     new[0] = 0.0
     model = clone(machine).set_params(conformal="mask").fit(X, y)
-    intervals, rules = model.predict_interval(new, return_rule=True)
+    intervals, rules = model.predict_interval(new), model.conformal_rules(new)
     assert intervals.shape == (12, 2)
     assert {"exact", "nested"} <= set(rules)
     assert np.all(intervals[:, 0] < intervals[:, 1])
@@ -145,8 +147,8 @@ def test_every_machine_has_intervals_by_mask_that_look_at_one_row(machine, tmp_p
     assert_array_equal(load(tmp_path / "model.skops").predict_interval(new), intervals)
     by_count = clone(machine).set_params(conformal="count").fit(X, y)
     assert_array_equal(by_count.predict(new), model.predict(new))
-    intervals, rules = by_count.predict_interval(new, return_rule=True)
-    assert_array_equal(intervals, clone(machine).set_params(conformal=True).fit(X, y).predict_interval(new))
+    intervals, rules = by_count.predict_interval(new), by_count.conformal_rules(new)
+    assert np.all(intervals[:, 0] < intervals[:, 1])
     assert set(rules) == {"count"}
 
 
@@ -154,7 +156,7 @@ def test_several_targets_have_their_own_intervals_by_mask():
     X, y = problem(0, 80, 0.35, d=5)
     both = np.column_stack([y, 3.0 * y**2])
     model = gk.KernelRidge(alpha=[0.1, 0.4], conformal="mask").fit(X, both)
-    intervals, rules = model.predict_interval(X, return_rule=True)
+    intervals, rules = model.predict_interval(X), model.conformal_rules(X)
     assert {"exact", "nested"} <= set(rules)
     for k in range(2):
         single = gk.KernelRidge(alpha=[0.1, 0.4][k], conformal="mask").fit(X, both[:, k])
@@ -180,7 +182,7 @@ def test_estimators_that_choose_keep_the_members_of_each_fold(machine, tmp_path)
     scores = model._left_out_scores(np.arange(100), model.table_of(frame[:100]))
     assert_allclose(scores, model.calibration_.scores, rtol=1e-6, atol=1e-9)
     ask = model.predict_set if isinstance(machine, gk.GapClassifier) else model.predict_interval
-    answers, rules = ask(frame[100:], return_rule=True)
+    answers, rules = ask(frame[100:]), model.conformal_rules(frame[100:])
     assert {"exact", "nested"} <= set(rules)
     unknown = frame[100:].assign(same=NAN)  # a column that is not learned from
     assert_array_equal(ask(unknown), answers)
@@ -200,7 +202,7 @@ def test_estimators_that_choose_keep_the_members_of_each_fold(machine, tmp_path)
 def test_every_mask_is_covered_where_gap_counts_fail_some():
     """Columns of very different worth: rows that miss the same number of cells are not alike."""
     repeats, single = 20, np.eye(3, dtype=bool)
-    share = {True: [], "mask": []}
+    share = {"count": [], "mask": []}
     for seed in range(repeats):
         random = np.random.default_rng(seed)
         X = random.standard_normal((600, 3))
@@ -217,7 +219,7 @@ def test_every_mask_is_covered_where_gap_counts_fail_some():
     assert np.all(error < 0.05)
     assert np.all(mean > 0.9 - error)
     assert np.all(mean < 0.9 + 1 / 61 + error)
-    by_count = np.mean(share[True], axis=0)
+    by_count = np.mean(share["count"], axis=0)
     assert by_count.min() < 0.85
     assert by_count.max() > 0.97
 
@@ -228,7 +230,8 @@ def test_sets_by_mask_cover_and_grow_with_what_is_missing():
         X, y = problem(seed, 500, 0.25)
         classes = np.digitize(y, [-2.0, 2.0])
         model = gk.GaussianProcessClassifier(optimizer=None, constant_value=9.0, length_scale=3.0, conformal="mask")
-        sets, rules = model.fit(X[:120], classes[:120]).predict_set(X[120:], return_rule=True)
+        sets = model.fit(X[:120], classes[:120]).predict_set(X[120:])
+        rules = model.conformal_rules(X[120:])
         assert set(rules) <= {"same", "exact", "nested", "count"}
         assert sets.any(axis=1).all()
         gaps = np.isnan(X[120:]).sum(axis=1)
@@ -246,13 +249,13 @@ def test_adaptive_scores_are_what_is_more_probable():
 def test_a_process_without_calibration_takes_its_own_probabilities():
     X, y = problem(0, 60)
     model = gk.GaussianProcessClassifier().fit(X, y > 0)
-    chances, (sets, rules) = model.predict_proba(X), model.predict_set(X, 0.8, return_rule=True)
+    chances, sets, rules = model.predict_proba(X), model.predict_set(X, 0.8), model.conformal_rules(X, 0.8)
     assert set(rules) == {"model"}
     assert_array_equal(sets.sum(axis=1) == 1, chances.max(axis=1) >= 0.8)
     assert_array_equal(sets[np.arange(60), chances.argmax(axis=1)], True)
 
 
-@pytest.mark.parametrize("fitted_with", [False, True, "mask"])
+@pytest.mark.parametrize("fitted_with", [False, "count", "mask"])
 @pytest.mark.parametrize(
     "machine",
     [
@@ -274,10 +277,10 @@ def test_a_setting_made_after_the_fit_changes_no_answer(machine, fitted_with):
     ask = model.predict_set if is_classifier(machine) else model.predict_interval
     refuses = not fitted_with and not isinstance(model, gk.GaussianProcessClassifier | gk.GaussianProcessRegressor)
     before = None if refuses else ask(X[:20], coverage=0.8)
-    for set_since in (False, True, "mask"):
+    for set_since in (False, "count", "mask"):
         model.set_params(conformal=set_since)
         if refuses:
-            with pytest.raises(ValueError, match="fit it with conformal=True"):
+            with pytest.raises(ValueError, match='fit it with conformal="count"'):
                 ask(X[:20])
         else:
             assert_array_equal(ask(X[:20], coverage=0.8), before)
@@ -285,8 +288,9 @@ def test_a_setting_made_after_the_fit_changes_no_answer(machine, fitted_with):
 
 def test_other_words_are_refused():
     X, y = problem(0, 30)
-    with pytest.raises(ValueError, match="conformal"):
-        gk.KernelRidge(conformal="masks").fit(X, y)
+    for word in ("masks", True):
+        with pytest.raises(ValueError, match="'conformal' parameter of KernelRidge must be"):
+            gk.KernelRidge(conformal=word).fit(X, y)
 
 
 # --- what looks at coverage -----------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_landmarks_at_all_complete_rows_are_exact(kind):
     y = y if kind is gk.GaussianProcessClassifier else y + 0.1 * random.standard_normal(60)
     new = punch(random, random.standard_normal((12, 3)), 0.5)
     exact, points = (kind(length_scale=1.3, optimizer=None, n_landmarks=n).fit(X, y) for n in (None, 60))
-    processes = [model.processes_[0] if hasattr(model, "processes_") else model.process_ for model in (exact, points)]
+    processes = [model.processes_[0] for model in (exact, points)]
     variances = [process.variance(model._laws(new)) for model, process in zip((exact, points), processes, strict=True)]
     assert_allclose(variances[1], variances[0], rtol=1e-5)
     assert processes[1].landmarks.error < 1e-5
@@ -179,14 +179,7 @@ def test_huge_weights_do_not_make_every_row_a_class_of_its_own():
     assert_allclose(heavy.length_scale_, plain.length_scale_, rtol=1e-4)
 
 
-@pytest.mark.parametrize("prior", ["even", "share"])
-def test_coefficients_and_intercept_are_those_of_the_latent_mean(prior):
-    X, y = problem(rate=0.2)
-    model = fixed(prior=prior).fit(X, y)
-    assert_allclose(model._values(X)[:, 0], model.latent_mean(X), rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("conformal", [True, "mask"])
+@pytest.mark.parametrize("conformal", ["count", "mask"])
 def test_rows_whose_class_is_sure_to_the_last_digit_are_left_out_without_a_division_by_zero(conformal):
     random = np.random.default_rng(0)
     X = random.standard_normal((120, 2))

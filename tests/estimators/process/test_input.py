@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
 from gapkernel.estimators.process import base
-from gapkernel.estimators.process.evidence import FittedProcess
+from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.solvers import process
 from gapkernel.solvers.process import lbfgs
 
@@ -20,35 +20,38 @@ def problem(n):
     return X, X[:, 0] + 0.1 * random.standard_normal(n)
 
 
-def test_a_split_needs_four_rows():
-    X, y = problem(6)
-    partly = np.where(np.arange(6) < 3, y, np.nan)
-    model = gk.GaussianProcessRegressor(conformal="split", unlabelled=True, optimizer=None)
-    with pytest.raises(ValueError, match="needs at least 4 rows with a target, got 3: use conformal='loo'"):
-        model.fit(X, partly)
-    assert not hasattr(model, "density_")
-    partly[3] = y[3]
-    assert len(model.fit(X, partly).calibration_.scores) == 1
-
-
 def test_a_calibration_that_fails_leaves_nothing_fitted(monkeypatch):
     def fail(self, *rows_and_places):
         raise MemoryError("no room")
 
     monkeypatch.setattr(FittedProcess, "left_out", fail)
-    model = gk.GaussianProcessRegressor(conformal=True, optimizer=None)
+    model = gk.GaussianProcessRegressor(conformal="count", optimizer=None)
     with pytest.raises(MemoryError, match="no room"):
         model.fit(*problem(10))
     assert not hasattr(model, "density_")
 
 
+def test_a_calibration_needs_two_rows():
+    X, y = problem(3)
+    model = gk.GaussianProcessRegressor(conformal="count", optimizer=None)
+    with pytest.raises(ValueError, match="2 or more of positive weight: n_samples=1"):
+        model.fit(X, y, sample_weight=[0.0, 1.0, 0.0])
+    assert not hasattr(model, "density_")
+    assert len(model.fit(X, y, sample_weight=[2.0, 1.0, 0.0]).calibration_.scores) == 2
+
+
+def test_a_row_without_a_target_is_refused():
+    X, y = problem(8)
+    with pytest.raises(ValueError, match="Input y contains NaN: row 5 has no target"):
+        gk.GaussianProcessRegressor(optimizer=None).fit(X, np.where(np.arange(8) == 5, np.nan, y))
+
+
 def test_a_column_of_targets_is_taken_as_scikit_learn_takes_it():
     X, y = problem(8)
-    partly = np.where(np.arange(8) < 5, y, np.nan)
-    model = gk.GaussianProcessRegressor(unlabelled=True, optimizer=None)
-    expected = model.fit(X, partly).predict(X)
+    model = gk.GaussianProcessRegressor(optimizer=None)
+    expected = model.fit(X, y).predict(X)
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        model.fit(X, partly[:, None])
+        model.fit(X, y[:, None])
     assert_array_equal(model.predict(X), expected)
 
 
@@ -56,7 +59,7 @@ def test_the_covariance_is_inverted_once(monkeypatch):
     calls, invert = [], process.lapack.dpotri
     monkeypatch.setattr(process.lapack, "dpotri", lambda *args, **options: calls.append(1) or invert(*args, **options))
     X, y = problem(10)
-    model = gk.GaussianProcessRegressor(optimizer=None, conformal=True).fit(X, y)
+    model = gk.GaussianProcessRegressor(optimizer=None, conformal="count").fit(X, y)
     for _ in range(2):
         model.predict([[np.nan, 0.3]], return_std=True)
     assert len(calls) == 1

@@ -35,11 +35,13 @@ def test_scaled_factor_laws_are_the_scaled_dense_ones():
 def test_a_wide_table_has_a_process():
     """It equals the one whose density has the same moments and writes covariances out."""
     X, y = wide_table()
-    model = gk.GaussianProcessRegressor(density=gk.density.FactorAnalysis(), conformal=True, normalize_y=True).fit(X, y)
+    model = gk.GaussianProcessRegressor(density=gk.density.FactorAnalysis(), conformal="count", normalize_y=True).fit(
+        X, y
+    )
     known = gk.density.Gaussian.from_moments(model.density_.mean_, model.density_.covariance_)
     dense = gk.GaussianProcessRegressor(
         density=known,
-        conformal=True,
+        conformal="count",
         normalize_y=True,
         optimizer=None,
         length_scale=model.length_scale_,

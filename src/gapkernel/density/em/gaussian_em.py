@@ -24,7 +24,7 @@ from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.climb import Ascent, climb
 from gapkernel.rows import Patterns
 from gapkernel.tables import numbers_of, read_table, read_weights
-from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
+from gapkernel.tables.table_in_parts import Part, TableInParts
 
 CHUNKS = 16
 """Parts of the E-step; a fixed number, so that sums do not depend on the number of threads."""
@@ -284,7 +284,7 @@ class ObservationsInParts:
 class CompressedParts:
     """Compressed rows in parts, for `maximise_gaussian`."""
 
-    def __init__(self, parts: Derived, n_features: int, n_cells: float) -> None:
+    def __init__(self, parts: TableInParts, n_features: int, n_cells: float) -> None:
         self.parts, self.n_features, self.n_cells = parts, n_features, n_cells
 
     def statistics(self, *parameters: Any) -> Statistics:

@@ -1,24 +1,22 @@
 """Intervals and sets that cover as often as they promise, by the scores of rows that were left out."""
 
 from gapkernel.estimators.calibration.base import (
+    NO,
     Calibration,
-    Limits,
     NotCalibratedError,
     check_enough,
     checked_coverage,
 )
-from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
-from gapkernel.estimators.calibration.intervals import ConformalIntervals
-from gapkernel.estimators.calibration.machines import MachineIntervals
-from gapkernel.estimators.calibration.masks import MaskCalibration
+from gapkernel.estimators.calibration.intervals import ConformalIntervals, MachineIntervals
+from gapkernel.estimators.calibration.masks import GapCountCalibration, MaskCalibration
 from gapkernel.estimators.calibration.sets import ConformalSets
 
 __all__ = [
+    "NO",
     "Calibration",
     "ConformalIntervals",
     "ConformalSets",
     "GapCountCalibration",
-    "Limits",
     "MachineIntervals",
     "MaskCalibration",
     "NotCalibratedError",

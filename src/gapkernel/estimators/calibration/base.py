@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import get_config
@@ -25,6 +25,9 @@ MOST_COPIES = 200
 COPY_BYTES = 32
 """Memory of a cell of such a row, with what is computed from it."""
 
+NO = Options(bool, {False})
+"""The value of ``conformal`` for an estimator without calibration."""
+
 LeftOutScores = Callable[[np.ndarray, Table], np.ndarray]
 """From places of left-out rows, and these rows with more of their cells hidden, to their scores by models that have not
 learned from them."""
@@ -34,41 +37,36 @@ learned from them."""
 class Limits:
     """Up to which score a target is usual for each of n new rows.
 
-    Most rows have a highest score. A row that was served by the rule "nested" has k of them, each for the row with
+    Most rows have a highest score. A row that is served by the rule "nested" has k of them, each for the row with
     other cells hidden as well: a target is unusual if ceil(coverage (k + 1)) of these scores are exceeded.
 
     Attributes
     ----------
-    rules : ndarray of str, shape (n,)
-        The rule that served each row.
     highest : ndarray of shape (n,) or (n, n_targets)
         Without meaning for rows of the rule "nested".
+    nested : ndarray of shape (n_nested,)
+        The places of the rows that are served by the rule "nested".
     rank : int
         ceil(coverage (k + 1)).
     masks : ndarray of bool, shape (n_nested, k, n_columns)
-        For each row of the rule "nested", in their order, the masks under which it is to be scored.
+        For each of these rows the masks under which it is to be scored.
     scores : ndarray of shape (n_nested, k) or (n_nested, k, n_targets)
         The scores not to be exceeded under them.
     """
 
-    rules: np.ndarray
     highest: np.ndarray
+    nested: np.ndarray
     rank: int
     masks: np.ndarray
     scores: np.ndarray
 
     @classmethod
-    def by_one_rule(cls, rule: str, highest: np.ndarray) -> Limits:
-        """All rows served by one rule that is not "nested"."""
-        return cls(np.full(len(highest), rule, dtype="<U6"), highest, 0, np.zeros((0, 0, 0), bool), np.zeros((0, 0)))
-
-    @property
-    def nested(self) -> np.ndarray:
-        """The places of the rows that were served by the rule "nested"."""
-        return np.flatnonzero(self.rules == "nested")
+    def without_nested(cls, highest: np.ndarray) -> Limits:
+        """One highest score for each row."""
+        return cls(highest, np.empty(0, int), 0, np.zeros((0, 0, 0), bool), np.zeros((0, 0)))
 
     def hidden(self, table: Table) -> Table:
-        """These rows, each once under each of its masks."""
+        """The rows of the rule "nested", each once under each of its masks."""
         n_rows, k, n_columns = self.masks.shape
         return table[np.repeat(self.nested, k)].hide(self.masks.reshape(n_rows * k, n_columns))
 
@@ -91,6 +89,10 @@ class Calibration(ABC):
         Infinite where too few rows were left out.
         """
 
+    @abstractmethod
+    def rules(self, missing: np.ndarray, coverage: float) -> np.ndarray:
+        """The name of the rule that serves each new row, from its gaps."""
+
     n_asked: int = 0
     """The number of left-out rows that it asks the estimator about again; 0 if it asks about none."""
 
@@ -99,23 +101,37 @@ class Conformal(AnswersInParts):
     """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""
 
     _promises: ClassVar[str]
-    _parameter_constraints: ClassVar[dict] = {"conformal": ["boolean", StrOptions({"count", "mask"})]}
+    _parameter_constraints: ClassVar[dict] = {"conformal": [NO, StrOptions({"count", "mask"})]}
     conformal: Any
     calibration_: Calibration | None
     table_of: Callable[..., Table]
 
-    def _limits(self, table: Table, coverage: float) -> Limits:
-        """What new rows may score."""
+    def conformal_rules(self, X, coverage=0.9) -> np.ndarray:
+        """Which left-out rows an interval or a set of each row goes by.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The probability that the interval or set is to hold the target.
+
+        Returns
+        -------
+        rules : ndarray of str, shape (n_samples,)
+            "count": rows that miss about as many cells. With ``conformal="mask"`` also "same": rows that miss the same
+            cells; "exact": rows that miss no others, hidden down to the same cells; "nested": rows that miss few
+            others, and the new row hidden where they are. "model": none, but what the estimator itself predicts.
+        """
+        coverage = checked_coverage(coverage)
+        check_is_fitted(self, "calibration_")
+        table = self.table_of(X)
         if self.calibration_ is None:
-            return Limits.by_one_rule("model", np.full(len(table), self._uncalibrated(coverage)))
-        return self.calibration_.limits(self._masks(table), coverage, self._left_out_scores)
+            self._uncalibrated(coverage)  # an error, unless it predicts more than a value or a class
+            return np.full(len(table), "model")
+        return self.calibration_.rules(self._masks(table), coverage)
 
-    def _masks(self, table: Table) -> np.ndarray:
-        """The gaps of new rows that count."""
-        return table.missing
-
-    def _promised(self, X, coverage, return_rule: bool) -> Any:
-        """The promises to new rows, and if asked the rules that served them.
+    def _promised(self, X, coverage) -> np.ndarray:
+        """The intervals or sets of new rows.
 
         A row may be compared with many left-out rows, each with other cells hidden: blocks of rows bound the memory.
         """
@@ -123,21 +139,27 @@ class Conformal(AnswersInParts):
         check_is_fitted(self, "calibration_")
         table = self.table_of(X)
         step = max(1, get_config().memory_budget // (COPY_BYTES * table.shape[1] * MOST_COPIES))
-        promises, rules = [], []
-        for part in (table[some] for some in gen_batches(max(len(table), 1), step)):
-            limits = self._limits(part, coverage)
-            promises.append(self._promise(part, limits))
-            rules.append(limits.rules)
-        return (np.concatenate(promises), np.concatenate(rules)) if return_rule else np.concatenate(promises)
+        blocks = [table[some] for some in gen_batches(max(len(table), 1), step)]
+        return np.concatenate([self._promise(block, self._limits(block, coverage)) for block in blocks])
+
+    def _limits(self, table: Table, coverage: float) -> Limits:
+        """What new rows may score."""
+        if self.calibration_ is None:
+            return Limits.without_nested(np.full(len(table), self._uncalibrated(coverage)))
+        return self.calibration_.limits(self._masks(table), coverage, self._left_out_scores)
+
+    def _masks(self, table: Table) -> np.ndarray:
+        """The gaps of new rows that count."""
+        return table.missing
 
     def _promise(self, table: Table, limits: Limits) -> np.ndarray:
         """The intervals or sets of new rows by their limits."""
         raise NotImplementedError
 
     def _uncalibrated(self, coverage: float) -> float:
-        """The limit without calibration: an error, unless the estimator has a law of its own."""
+        """The limit without calibration: an error, unless the estimator predicts how far off it may be."""
         raise NotCalibratedError(
-            f"{type(self).__name__} was fitted without {self._promises}: fit it with conformal=True."
+            f'{type(self).__name__} was fitted without {self._promises}: fit it with conformal="count".'
         )
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
@@ -164,9 +186,7 @@ def enough_rows(coverage: float) -> int:
 def check_enough(n_rows: int) -> None:
     """Refuse a number of rows of which none is left if one is left out."""
     if n_rows < 2:
-        raise ValueError(
-            f"conformal=True leaves rows out, which needs 2 or more of positive weight: n_samples={n_rows}."
-        )
+        raise ValueError(f"conformal leaves rows out, which needs 2 or more of positive weight: n_samples={n_rows}.")
 
 
 def checked_coverage(coverage) -> float:

@@ -1,13 +1,21 @@
-"""Intervals around a regressor's predictions."""
+"""Intervals around a regressor's predictions, and how kernel machines are calibrated for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
-from gapkernel.estimators.calibration.base import Conformal, Limits
+from gapkernel.compute.runtime.config import get_config
+from gapkernel.estimators.base import Laws, Training
+from gapkernel.estimators.calibration.base import Calibration, Conformal, Limits, check_enough
+from gapkernel.estimators.calibration.masks import MaskCalibration
+from gapkernel.kernels import Kernel
+from gapkernel.rows import Rows
+from gapkernel.solvers.base import LeftOut, Solver
 from gapkernel.tables import Table
 
 
@@ -17,31 +25,24 @@ class ConformalIntervals(Conformal):
     _promises = "intervals"
     predict: Callable[..., np.ndarray]
 
-    def predict_interval(self, X, coverage=0.9, return_rule=False) -> Any:
+    def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """An interval for the target of each row.
 
         The prediction plus and minus a quantile of the errors on left-out rows (a Gaussian process takes the quantile
-        in units of its deviation). An estimator with a parameter ``conformal`` must be fitted with it, which says which
-        rows these are: with True or "count" those that miss about as many cells, with "mask" rows with the same cells
-        hidden as the new row misses.
+        in units of its deviation). The parameter ``conformal`` of the fit says which rows these are: with "count" those
+        that miss about as many cells, with "mask" rows with the same cells hidden as the new row misses.
+        `conformal_rules` says it for each row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
             The probability that an interval holds the target.
-        return_rule : bool, default=False
-            Whether to return the rule that served each row too.
 
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
             Lower and upper ends, of each target by itself. Infinite if there are too few rows for the coverage.
-        rules : ndarray of str, shape (n_samples,)
-            If ``return_rule``. "count": left-out rows that miss about as many cells. With ``conformal="mask"`` also
-            "same": left-out rows that miss the same cells; "exact": those that miss no others, hidden down to the same
-            cells; "nested": those that miss few others, and the new row hidden where they are. "model": the law of the
-            estimator itself.
 
         Notes
         -----
@@ -59,12 +60,12 @@ class ConformalIntervals(Conformal):
         >>> X = random.standard_normal((200, 2))
         >>> y = X.sum(axis=1)
         >>> X[:100, 0] = np.nan
-        >>> model = KernelRidge(alpha=0.1, conformal=True).fit(X, y)
+        >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
         >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
         >>> bool(unknown > 10 * known)
         True
         """
-        return self._promised(X, coverage, return_rule)
+        return self._promised(X, coverage)
 
     def _promise(self, table: Table, limits: Limits) -> np.ndarray:
         centre, unit = self._centre_and_unit(table)
@@ -86,3 +87,43 @@ class ConformalIntervals(Conformal):
     def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, Any]:
         """The middle of each interval, and the unit of its half-width."""
         return self.predict(table), 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutRows:
+    """The laws of the training rows, their targets, and the solutions that have not learned from each."""
+
+    rows: Rows
+    y: np.ndarray
+    solutions: LeftOut
+
+
+class MachineIntervals(ConformalIntervals):
+    """Gives intervals to a `KernelMachine`, by the errors of its solver on left-out rows, all rows counting alike."""
+
+    kernel_: Kernel
+    _laws: Callable[..., Rows]
+    _left_out: LeftOutRows | None
+
+    def _calibrate(self, training: Training, laws: Laws, solver: Solver, gram: np.ndarray) -> None:
+        calibration: Calibration | None = None
+        left_out = None
+        if self.conformal:
+            check_enough(len(gram))
+            y, table = training.y, training.table
+            if self.conformal == "mask":
+                solutions = solver.without(gram, y, training.weight, training.folds)
+                values = solutions.values(gram, np.arange(len(y))).reshape(y.shape)
+                left_out = LeftOutRows(laws.rows, y, solutions)
+            else:
+                values = solver.left_out(gram, y, training.weight, training.folds)
+            calibration = MaskCalibration(table, table.missing, np.abs(y - values)).as_asked(self.conformal)
+        self.calibration_, self._left_out = calibration, left_out  # now: a fit that fails leaves nothing behind
+
+    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
+        assert self._left_out is not None, "conformal is 'mask'"
+        rows, y, solutions = self._left_out.rows, self._left_out.y, self._left_out.solutions
+        values = np.empty((len(places), solutions.weights.shape[2]))
+        for some in gen_batches(len(places), max(1, get_config().memory_budget // (32 * len(rows)))):
+            values[some] = solutions.values(self.kernel_.cross(self._laws(table[some]), rows), places[some])
+        return np.abs(y[places] - values.reshape(-1, *y.shape[1:]))

@@ -1,4 +1,4 @@
-"""Calibration for each mask: left-out rows with the cells hidden that a new row misses.
+"""Which left-out rows a new row is compared with: those that miss as many cells, or those with the same cells hidden.
 
 Let the mask m of a row be the set of its gaps. If gaps do not depend on the values of the row or its target, a left-out
 row whose mask lies inside m, hidden down to m, is as good as a row that was found with mask m: its score there, by a
@@ -30,11 +30,51 @@ from gapkernel.estimators.calibration.base import (
     enough_rows,
     rank_of,
 )
-from gapkernel.estimators.calibration.gap_counts import GapCountCalibration
 from gapkernel.tables import Table
 
 MANY = 100
-"""Rows of one mask from which they are taken alone."""
+"""Rows of the same mask that are enough to go by alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class GapCountCalibration(Calibration):
+    """Scores within groups of rows that miss about as many cells (Mondrian conformal prediction).
+
+    Attributes
+    ----------
+    gap_counts : ndarray of shape (n,)
+        Missing cells of each left-out row.
+    scores : ndarray of shape (n,) or (n, n_targets)
+    """
+
+    gap_counts: np.ndarray
+    scores: np.ndarray
+
+    def limits(self, missing: np.ndarray, coverage: float, left_out: LeftOutScores | None = None) -> Limits:
+        return Limits.without_nested(self.half_widths(missing, coverage))
+
+    def rules(self, missing: np.ndarray, coverage: float) -> np.ndarray:
+        return np.full(len(missing), "count")
+
+    def group_ends(self, coverage: float) -> np.ndarray:
+        """The largest gap count of each group, in rising order; a group has enough rows for the coverage."""
+        least = enough_rows(coverage)
+        values, counts = np.unique(self.gap_counts, return_counts=True)
+        ends, rows = [], 0
+        for value, count in zip(values, counts, strict=True):
+            rows += count
+            if rows >= least:
+                ends.append(value)
+                rows = 0
+        if rows and ends:  # the rest joins the last group
+            ends[-1] = values[-1]
+        return np.array(ends or values[-1:])
+
+    def half_widths(self, missing: np.ndarray, coverage: float) -> np.ndarray:
+        """The highest score of each new row, of shape (n_rows,) or (n_rows, n_targets), each target by itself."""
+        ends = self.group_ends(coverage)
+        own, new = (np.searchsorted(ends[:-1], counts) for counts in (self.gap_counts, missing.sum(axis=1)))
+        return np.array([conformal_quantile(self.scores[own == group], coverage) for group in range(len(ends))])[new]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +120,18 @@ class MaskCalibration(Calibration):
         highest = self.by_count.half_widths(masks, coverage)
         for k in np.flatnonzero(np.isin(rules, ("same", "exact"))):
             highest[k] = conformal_quantile(scores[k], coverage)
-        served = np.array(rules, dtype="<U6")[group]
-        nested = group[served == "nested"]
-        shapes = (enough, masks.shape[1]), (enough, *self.scores.shape[1:])
+        nested = np.flatnonzero(np.equal(rules, "nested")[group])
         return Limits(
-            served,
             highest[group],
+            nested,
             rank_of(enough, coverage),
-            np.array([unions[k] for k in nested]).reshape(-1, *shapes[0]),
-            np.array([scores[k] for k in nested]).reshape(-1, *shapes[1]),
+            np.array([unions[k] for k in group[nested]]).reshape(-1, enough, masks.shape[1]),
+            np.array([scores[k] for k in group[nested]]).reshape(-1, enough, *self.scores.shape[1:]),
         )
+
+    def rules(self, missing: np.ndarray, coverage: float) -> np.ndarray:
+        masks, group = np.unique(missing, axis=0, return_inverse=True)
+        return np.array([self._serving(mask, enough_rows(coverage))[0] for mask in masks])[group]
 
     def _serving(self, mask: np.ndarray, enough: int) -> tuple[str, np.ndarray]:
         """The rule that serves a mask, and the places of the rows it goes by (none for "count")."""

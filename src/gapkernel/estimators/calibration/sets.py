@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,28 +17,24 @@ class ConformalSets(Conformal):
     classes_: np.ndarray
     predict_proba: Callable[..., np.ndarray]
 
-    def predict_set(self, X, coverage=0.9, return_rule=False) -> Any:
+    def predict_set(self, X, coverage=0.9) -> np.ndarray:
         """A set of classes for each row that holds the right one with a given probability.
+
+        It holds the classes that are no more unusual than those of left-out rows were; `conformal_rules` says which
+        rows these are.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
             The probability that a set holds the class.
-        return_rule : bool, default=False
-            Whether to return the rule that served each row too.
 
         Returns
         -------
         sets : ndarray of shape (n_samples, n_classes), bool
             In the order of ``classes_``. The most probable class is always in.
-        rules : ndarray of str, shape (n_samples,)
-            If ``return_rule``. "count": left-out rows that miss about as many cells. With ``conformal="mask"`` also
-            "same": left-out rows that miss the same cells; "exact": those that miss no others, hidden down to the same
-            cells; "nested": those that miss few others, and the new row hidden where they are. "model": the
-            probabilities of the estimator itself.
         """
-        return self._promised(X, coverage, return_rule)
+        return self._promised(X, coverage)
 
     def _promise(self, table: Table, limits: Limits) -> np.ndarray:
         chances = self.predict_proba(table)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erf, expit, logit
 from scipy.stats import norm
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.base import Laws, Training
-from gapkernel.estimators.calibration import Calibration, ConformalSets, MaskCalibration, check_enough
+from gapkernel.estimators.base import Training
+from gapkernel.estimators.calibration import ConformalSets
 from gapkernel.estimators.process.base import GaussianProcess
-from gapkernel.estimators.process.evidence import ClassEvidence, FittedProcess
+from gapkernel.estimators.process.evidence import ClassEvidence, Evidence
+from gapkernel.estimators.process.prediction import FittedProcess
 from gapkernel.rows import Rows
-from gapkernel.solvers.base import Solver
-from gapkernel.solvers.laplace import Laplace
-from gapkernel.tables import Table
+from gapkernel.tables import read_labelled, read_weight
 
 NODES = np.linspace(-8.5, 8.5, 171)
 SHARES = norm.pdf(NODES) / norm.pdf(NODES).sum()
@@ -55,9 +52,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     gamma : float or "scale", default="scale"
         Start of a single length scale 1 / sqrt(2 gamma), when ``length_scale`` is None.
     length_scale : None, float, array-like of shape (n_features,), "ard" or "shrunk", default=None
-        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" gives
-        every column its own under a log-normal prior that draws them to a common one, from the best common one: with
-        few rows, "ard" follows the noise.
+        Start of the length scale; an array gives every column its own, and "ard" does so from gamma's. "shrunk" starts
+        from the best common length scale and gives every column its own under a log-normal prior that draws them to a
+        common one: with few rows, "ard" follows the noise.
     constant_value : float, default=1.0
         Start of the prior variance of f.
     length_scale_bounds, constant_value_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
@@ -68,17 +65,15 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     n_restarts_optimizer : int, default=0
         Further starts, drawn log-uniformly from the bounds.
     n_landmarks : int, "auto" or None, default="auto"
-        The latent deviation of a row with gaps is a sum over all pairs of training rows. With many of them, points
-        stand for the training rows: so many, or, with "auto" and more than 100 training rows, as many as give
-        deviations that are right to one percent on rows that are tried. None is always the exact sum.
-    max_iter_predict : int, default=100
-        Most Newton steps to the mode of the latent values.
+        How many points stand for the training rows in the latent deviation of a row with gaps, which is a sum over all
+        pairs of them. "auto" takes none up to 100 training rows, and beyond that enough points for deviations that are
+        right to one percent on some training rows; None is always the exact sum.
     link : {"exact", "williams-barber"}, default="exact"
         How the logistic function is integrated: by quadrature, or by the mixture of error functions that scikit-learn
         takes for it, which is off by up to 4e-4.
     prior : {"even", "share"}, default="even"
-        The probability of a class before anything of a row is known: even odds, as in scikit-learn, or the share of the
-        class among the training rows. With uneven classes the second is the better guess for rows with many gaps.
+        The probability of a class for a row of which nothing is known: even odds, as in scikit-learn, or the share of
+        the class among the training rows. With uneven classes the second is the better guess for rows with many gaps.
     class_weight : dict, "balanced" or None, default=None
         How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
     density : "auto" or Density, default="auto"
@@ -92,9 +87,9 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     indicator : bool or Missingness, default=False
         Whether it counts which values are missing: a kernel on the gaps multiplies the covariance of the process. Its
         width is that of the `Missingness` given, and not searched for.
-    conformal : bool, "count" or "mask", default=False
+    conformal : {False, "count", "mask"}, default=False
         Whether to calibrate `predict_set` by leaving each row out in turn, at the hyperparameters and the density of
-        all. True or "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows
+        all. "count" goes by left-out rows that miss about as many cells as a new row, "mask" by left-out rows
         with the same cells hidden. With False a set holds the most probable classes until their probabilities sum up.
     random_state : int, RandomState or None, default=None
         For restarts. None draws anew in each fit.
@@ -143,15 +138,11 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
     (True, True)
     """
 
-    max_iter_predict: int = 100
     link: str = "exact"
     prior: str = "even"
     class_weight: dict | str | None = None
-    conformal: bool | str = False
 
-    _target = "classes"
     _parameter_constraints: ClassVar[dict] = {
-        "max_iter_predict": [Interval(Integral, 1, None, closed="left")],
         "link": [StrOptions({"exact", "williams-barber"})],
         "prior": [StrOptions({"even", "share"})],
     }
@@ -186,8 +177,8 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
             In the order of ``classes_``. Those of more than two classes, each against the rest, are divided by their
             sum.
         """
-        mean, variance = self.latent_mean_and_variance(X)
-        return self._probabilities(mean.reshape(len(mean), -1), variance.reshape(len(mean), -1))
+        rows = self._laws(X)
+        return self._probabilities([(process.mean(rows), process.variance(rows)) for process in self.processes_])
 
     def latent_mean_and_variance(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the latent value of each row, over the posterior and what is missing.
@@ -224,104 +215,49 @@ class GaussianProcessClassifier(ConformalSets, ClassifierMixin, GaussianProcess)
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "density_")
-        return self._left_out_chances(self.processes_)
+        return self._probabilities([process.left_out() for process in self.processes_])
 
-    def log_marginal_likelihood(self, theta=None, eval_gradient=False) -> Any:
-        """Approximate log probability of the training classes.
+    def _training(self, X, y, sample_weight) -> Training:
+        table, y = read_labelled(self, X, y, categorical_features=self.categorical_features)
+        return Training.of(table, y, read_weight(sample_weight, table), classes=True)
 
-        Parameters
-        ----------
-        theta : array-like, default=None
-            Logarithms of the hyperparameters that are not fixed, constant and length scales, the same for all
-            processes. None means those found by `fit`.
-        eval_gradient : bool, default=False
-            For two classes.
-
-        Returns
-        -------
-        value : float
-            The mean over processes.
-        gradient : ndarray of shape (n_free,)
-            If ``eval_gradient``.
-        """
-        check_is_fitted(self, "density_")
-        found = [p.parameters if theta is None else p.parameters.at(theta) for p in self.processes_]
-        evidences = [process.evidence for process in self.processes_]
-        if not eval_gradient:
-            values = [e.posterior(p).log_likelihood for e, p in zip(evidences, found, strict=True)]
-            return float(np.mean(values))
-        pairs = [e.value_and_gradient(p) for e, p in zip(evidences, found, strict=True)]
-        values, gradients = zip(*pairs, strict=True)
-        return float(np.mean(values)), np.mean(gradients, axis=0)
-
-    def _solver(self, training: Training) -> Laplace:
-        """The solver at the hyperparameters given, from which `_learn` moves on."""
-        start = self._check_start(len(training.y), training.table.shape[1])
-        return Laplace(start.constant, self.max_iter_predict)
-
-    def _learn(self, training: Training, laws: Laws, solver: Solver) -> Self:
-        rows, scaling, scale, gap_columns = self._process_rows(laws, slice(None))
-        random = check_random_state(self.random_state)
+    def _evidences(self, rows: Rows, training: Training) -> Sequence[Evidence]:
         weight = training.weight if self.class_weight is None else training.class_weighted(self.class_weight)
-        n_classes, n_columns = len(np.unique(training.y)), training.table.shape[1]
-        processes = []
+        n_classes = len(np.unique(training.y))
+        evidences = []
         for code in range(n_classes) if n_classes > 2 else [1]:
-            classes = (training.y == code).astype(np.float64)
-            offset = 0.0 if self.prior == "even" else float(logit(np.average(classes, weights=weight)))
-            evidence = ClassEvidence(
-                rows, classes, **scaling, weight=weight, max_iter=self.max_iter_predict, offset=offset
-            )
-            process = self._fitted_process(_searched(evidence), scale, n_columns, random)
-            if process.evidence is not evidence:
-                process = replace(process, evidence=evidence, posterior=evidence.posterior(process.parameters))
-            processes.append(process)
-        calibration: Calibration | None = None
-        if self.conformal:
-            check_enough(len(training.y))
-            scores = self._scores_of(self._left_out_chances(processes), training.y)
-            table = training.table
-            calibration = MaskCalibration(table, table.missing, scores).as_asked(self.conformal)
-        weights = [process.parameters.constant * process.posterior.weights for process in processes]
-        offsets = [process.evidence.prior_mean for process in processes]
-        solution = replace(processes[0].posterior, weights=np.hstack(weights), intercept=np.array(offsets))
-        self._keep(training, Laws(laws.density, processes[0].kernel, rows), solution)
-        self.processes_, self.calibration_, self._gap_columns = processes, calibration, gap_columns
-        self._places = training.y
-        self.constant_value_ = np.array([process.parameters.constant for process in processes])
-        scales = np.array([process.parameters.length_scale for process in processes])
+            targets = (training.y == code).astype(np.float64)
+            offset = 0.0 if self.prior == "even" else float(logit(np.average(targets, weights=weight)))
+            evidences.append(ClassEvidence(rows=rows, targets=targets, weight=weight, prior_mean=offset))
+        return evidences
+
+    def _scores(self, processes, rows=None, places=slice(None)) -> np.ndarray:
+        targets = np.column_stack([process.evidence.targets for process in processes])[places]
+        codes = targets.argmax(axis=1) if targets.shape[1] > 1 else targets[:, 0].astype(int)
+        chances = self._probabilities([process.left_out(rows, places) for process in processes])
+        return self._scores_of(chances, codes)
+
+    def _keep(self, training: Training) -> None:
+        self.classes_ = np.asarray(training.classes)
+        self.constant_value_ = np.array([process.parameters.constant for process in self.processes_])
+        scales = np.array([process.parameters.length_scale for process in self.processes_])
         self.length_scale_ = scales[:, 0] if scales.shape[1] == 1 else scales
-        self.log_marginal_likelihood_value_ = float(np.mean([p.posterior.log_likelihood for p in processes]))
-        return self
 
     def _by_process(self, moment: Callable[[FittedProcess, Rows], np.ndarray], rows: Rows) -> np.ndarray:
         """A moment of each row, with a column for each of several processes."""
         values = np.column_stack([moment(process, rows) for process in self.processes_])
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _left_out_chances(self, processes: list[FittedProcess], *rows_and_places) -> np.ndarray:
-        """Probabilities of rows from all training rows but the one at each place, as in `FittedProcess.left_out`."""
-        means, variances = zip(*(process.left_out(*rows_and_places) for process in processes), strict=True)
-        return self._probabilities(np.column_stack(means), np.column_stack(variances))
-
-    def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
-        return self._scores_of(self._left_out_chances(self.processes_, self._laws(table), places), self._places[places])
-
     def _uncalibrated(self, coverage: float) -> float:
         return coverage
 
-    def _probabilities(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        """Probabilities of all classes from the latent means and variances, a column for each process."""
+    def _probabilities(self, moments: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Probabilities of all classes from the latent means and variances of each process."""
+        mean, variance = (np.column_stack(columns) for columns in zip(*moments, strict=True))
         chances = (link_integral if self.link == "exact" else williams_barber)(mean, variance)
         if chances.shape[1] == 1:
             return np.hstack([1.0 - chances, chances])
         return chances / chances.sum(axis=1, keepdims=True)
-
-
-def _searched(evidence: ClassEvidence) -> ClassEvidence:
-    """What hyperparameters are found by: large weights make labels certain, and every row a class of its own."""
-    if evidence.weight is None or evidence.weight.mean() <= 1.0:
-        return evidence
-    return replace(evidence, weight=evidence.weight / evidence.weight.mean())
 
 
 def link_integral(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gapkernel.kernels import AnisotropicRBF
+from gapkernel.rows import Rows
+
 SHRINKAGE = 0.5
 """Deviation of the log length scales of columns around their mean, under the prior that shrinks them to it."""
 
@@ -16,20 +19,29 @@ SHRINKAGE = 0.5
 class Hyperparameters:
     """Constant, length scales and noise, in this order, as scikit-learn orders ``ConstantKernel * RBF + WhiteKernel``.
 
+    The entries between the constant and the noise are the kernel's own: `kernel` turns them into a kernel, `rows` gives
+    the rows that it takes, and `by_length_scale` turns its derivatives into theirs.
+
     Attributes
     ----------
     logarithms : ndarray of shape (2 + n_length_scales,)
     bounds : ndarray of shape (2 + n_length_scales, 2)
-        Of the logarithms.
-    free : ndarray of bool
-        False for what stays as given.
+        Of the logarithms; NaN for what stays as given.
+    columns : ndarray of int
+        Which length scale each column of the rows has; -1 for the 0/1 columns of gaps.
+    gap_columns : ndarray of bool or None
+        The columns of the table whose gaps count.
+    gap_scale : float or None
+        The length scale of the columns of gaps, which stays as it is.
     shrinks : bool
         Whether a log-normal prior draws the length scales of all columns to a common one.
     """
 
     logarithms: np.ndarray
     bounds: np.ndarray
-    free: np.ndarray
+    columns: np.ndarray
+    gap_columns: np.ndarray | None = None
+    gap_scale: float | None = None
     shrinks: bool = False
 
     @property
@@ -48,6 +60,30 @@ class Hyperparameters:
         return float(np.exp(self.logarithms[-1]))
 
     @property
+    def kernel(self) -> AnisotropicRBF:
+        """The correlation of the process."""
+        scales = self.length_scale
+        if self.gap_scale is not None:
+            return AnisotropicRBF(np.where(self.columns < 0, self.gap_scale, scales[self.columns]))
+        return AnisotropicRBF(scales[self.columns] if len(scales) > 1 else float(scales[0]))
+
+    def rows(self, laws: Rows) -> Rows:
+        """Laws, followed by 0/1 columns of their gaps if these count: the RBF kernel on these is the kernel on gaps."""
+        if self.gap_columns is None:
+            return laws
+        return laws.rows.beside(laws.missing[:, self.gap_columns])  # type: ignore[attr-defined]
+
+    def by_length_scale(self, sums: np.ndarray) -> np.ndarray:
+        """Sums over the columns of the rows, added up for each length scale."""
+        searched = self.columns >= 0
+        return np.bincount(self.columns[searched], sums[searched], minlength=len(self.length_scale))
+
+    @property
+    def free(self) -> np.ndarray:
+        """False for what stays as given."""
+        return ~np.isnan(self.bounds[:, 0])
+
+    @property
     def theta(self) -> np.ndarray:
         """Logarithms of the free ones."""
         return self.logarithms[self.free]
@@ -61,10 +97,18 @@ class Hyperparameters:
         logarithms[self.free] = theta
         return replace(self, logarithms=logarithms)
 
+    @property
+    def common(self) -> Hyperparameters:
+        """One length scale, that of the first column, in place of one for each."""
+        three, columns = [0, 1, -1], np.minimum(self.columns, 0)
+        bounds = self.bounds[three]
+        bounds[1] = self.bounds[1:-1, 0].min(), self.bounds[1:-1, 1].max()
+        return replace(self, logarithms=self.logarithms[three], bounds=bounds, columns=columns, shrinks=False)
+
     def around(self, common: Hyperparameters) -> Hyperparameters:
         """The same with the constant, the noise and the one length scale of ``common``."""
-        constant, scale, noise = common.logarithms
-        logarithms = np.concatenate([[constant], np.full(len(self.length_scale), scale), [noise]])
+        logarithms = np.full(len(self.logarithms), common.logarithms[1])
+        logarithms[[0, -1]] = common.logarithms[[0, -1]]
         return replace(self, logarithms=np.where(self.free, logarithms, self.logarithms))
 
     def log_prior(self) -> tuple[float, np.ndarray]:
@@ -80,8 +124,7 @@ class Hyperparameters:
     def warn_at_bounds(self) -> None:
         """Say which of the free ones lie at a bound, where a better value may be beyond."""
         names = ["constant_value", *["length_scale"] * len(self.length_scale), "noise_level"]
-        found = np.isclose(self.bounds, self.logarithms[:, None]) & self.free[:, None]
-        for k, side in np.argwhere(found):
+        for k, side in np.argwhere(np.isclose(self.bounds, self.logarithms[:, None])):
             column = f" of column {k - 1}" if names[k] == "length_scale" and len(self.length_scale) > 1 else ""
             warnings.warn(
                 f"The {names[k]}{column} ended at its {('lower', 'upper')[side]} bound "
@@ -91,47 +134,45 @@ class Hyperparameters:
             )
 
 
-def hyperparameters(constant, length_scale, noise, bounds) -> Hyperparameters:
-    """Check values and bounds; ``bounds`` has an entry for each of the three, a pair (pairs) or "fixed"."""
-    names = ("constant_value", "length_scale", "noise_level")
-    values, limits, free = [], [], []
-    for name, value, limit in zip(names, (constant, length_scale, noise), bounds, strict=True):
-        value = _checked_value(name, value)
-        absent = name == "noise_level" and value[0] == 0  # no noise: nothing to learn
-        if not np.isfinite(value).all() or (np.any(value <= 0) and not absent):
-            raise ValueError(f"{name} must be positive, got {value if len(value) > 1 else value[0]}.")
-        fixed = isinstance(limit, str) and limit == "fixed"
-        pair = np.array([[1.0, 1.0]]) if fixed or absent else _checked_bounds(name, limit, len(value))
-        with np.errstate(divide="ignore"):
-            values.append(np.log(value))
-        limits.append(np.broadcast_to(np.log(pair), (len(value), 2)))
-        free.append(np.full(len(value), not (fixed or absent)))
-    return Hyperparameters(np.concatenate(values), np.concatenate(limits), np.concatenate(free))
+def hyperparameters(
+    process, n_columns: int, scale: float = 1.0, columns=(), gap_columns=None, gap_scale=None
+) -> Hyperparameters:
+    """Where the search of an estimator begins; ``scale`` is the length scale that its gamma stands for."""
+    if not isinstance(process.length_scale, str | None) and process.gamma != "scale":  # words start from it
+        raise ValueError(f"Give gamma={process.gamma!r} or length_scale={process.length_scale!r}, not both.")
+    scales = _length_scales(process.length_scale, scale, n_columns)
+    bounds = (
+        _log_bounds("constant_value", process.constant_value_bounds, 1),
+        _log_bounds("length_scale", process.length_scale_bounds, len(scales)),
+        # where there is no noise, there is nothing to learn about it
+        _log_bounds("noise_level", process.noise_level_bounds if process.noise_level > 0 else "fixed", 1),
+    )
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(np.concatenate([[process.constant_value], scales, [process.noise_level]]))
+    shrinks = isinstance(process.length_scale, str) and process.length_scale == "shrunk"
+    owners = columns if len(scales) > 1 else np.minimum(columns, 0)
+    return Hyperparameters(logarithms, np.concatenate(bounds), owners, gap_columns, gap_scale, shrinks)
 
 
-def length_scales(length_scale, scale: float, n_columns: int):
+def _length_scales(given, scale: float, n_columns: int) -> np.ndarray:
     """What None (one of ``scale``), "ard" or "shrunk" (one for each column), a number or an array stand for."""
-    if length_scale is None or isinstance(length_scale, str):
-        if length_scale not in (None, "ard", "shrunk"):
-            raise ValueError(f"length_scale must be None, 'ard', 'shrunk', a number or an array, got {length_scale!r}.")
-        return np.full(1 if length_scale is None else n_columns, scale)
-    if np.ndim(length_scale) and np.shape(length_scale) != (n_columns,):
-        raise ValueError(f"length_scale must be one number or {n_columns}, got shape {np.shape(length_scale)}.")
-    return length_scale
-
-
-def _checked_value(name, value) -> np.ndarray:
-    """One number, or one for each column if it is a length scale."""
+    if given is None or (isinstance(given, str) and given in ("ard", "shrunk")):
+        return np.full(1 if given is None else n_columns, scale)
     try:
-        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        scales = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a positive number, got {value!r}.") from None
-    if name != "length_scale" and values.size != 1:
-        raise ValueError(f"{name} must be one positive number, got {value!r}.")
-    return values.reshape(-1)
+        scales = np.empty((0, 0))
+    if scales.shape not in ((), (n_columns,)) or not (np.all(scales > 0) and np.isfinite(scales).all()):
+        raise ValueError(
+            f"length_scale must be None, 'ard', 'shrunk', a positive number or {n_columns} of them, got {given!r}."
+        )
+    return scales.reshape(-1)
 
 
-def _checked_bounds(name, limit, n_values) -> np.ndarray:
+def _log_bounds(name: str, limit, n_values: int) -> np.ndarray:
+    """The logarithms of a pair of bounds, or of one for each value; NaN for "fixed"."""
+    if isinstance(limit, str) and limit == "fixed":
+        return np.full((n_values, 2), np.nan)
     try:
         pairs = np.atleast_2d(np.asarray(limit, dtype=np.float64))
     except (TypeError, ValueError):
@@ -139,4 +180,4 @@ def _checked_bounds(name, limit, n_values) -> np.ndarray:
     fits = pairs.shape in ((1, 2), (n_values, 2))
     if not (fits and np.all(pairs[:, 0] > 0) and np.all(pairs[:, 0] < pairs[:, 1])):
         raise ValueError(f"{name}_bounds must be 'fixed' or a pair (low, high) with 0 < low < high, got {limit!r}.")
-    return pairs
+    return np.broadcast_to(np.log(pairs), (n_values, 2))

@@ -11,7 +11,7 @@ from gapkernel.kernels import POSITIVE, CompleteKernel, Kernel, scale_gamma
 from gapkernel.rows import GaussianRows, Moments
 
 
-def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weight: np.ndarray) -> CompleteKernel:
+def complete_kernel(kernel, gamma, X: np.ndarray, weight: np.ndarray) -> CompleteKernel:
     """A kernel on complete vectors from a name or an object, with numbers in place of words such as "scale".
 
     Parameters
@@ -19,8 +19,6 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
     kernel : str, Kernel, scikit-learn kernel or callable
     gamma : float or "scale"
         For names.
-    parameters : dict or None
-        More parameters for names, such as ``{"degree": 2}``.
     X : ndarray of shape (n_rows, n_columns)
         With gaps; "scale" looks at it.
     weight : ndarray of shape (n_rows,)
@@ -31,19 +29,10 @@ def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weigh
                 f"kernel must be a name of scikit-learn ({', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}), "
                 f"a kernel object or a function of two arrays, got {kernel!r}."
             )
-        own = sorted(set(KERNEL_PARAMS[kernel]) - {"gamma"})
-        wrong = sorted(set(parameters or {}) - set(own))
-        if wrong:
-            raise ValueError(
-                f"kernel_params of kernel={kernel!r} may have the keys {own}, got {wrong}; "
-                f"gamma is a parameter of its own."
-            )
-        given = {**(parameters or {}), "gamma": _gamma(gamma, Moments.of(X, weight))}
-        return CompleteKernel(kernel, {name: given[name] for name in given if name in KERNEL_PARAMS[kernel]})
-    if not isinstance(gamma, str) or gamma != "scale" or parameters:
-        raise ValueError(
-            "gamma and kernel_params apply to kernels given by name. Set them on the kernel object instead."
-        )
+        width = {"gamma": _gamma(gamma, Moments.of(X, weight))}
+        return CompleteKernel(kernel, width if "gamma" in KERNEL_PARAMS[kernel] else {})
+    if not isinstance(gamma, str) or gamma != "scale":
+        raise ValueError("gamma applies to kernels given by name. Set it on the kernel object instead.")
     if isinstance(kernel, Kernel):
         if not kernel.compares("gaussian"):
             raise ValueError(f"{kernel!r} does not compare Gaussian laws, so not complete vectors either. Use 'rbf'.")
