@@ -2,8 +2,7 @@
 
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, seed_of as seed_of
-from gapkernel.density.best_density import BestDensity
-from gapkernel.density.default import default_density, density_for, make_density
+from gapkernel.density.density_choice import BestDensity, density_for as density_for, make_density as make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.gaussian_mixture import GaussianMixture
@@ -21,8 +20,5 @@ __all__ = [
     "Marginals",
     "Neighbours",
     "NormalInverseWishart",
-    "default_density",
-    "density_for",
-    "make_density",
     "sheather_jones",
 ]

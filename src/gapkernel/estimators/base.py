@@ -12,16 +12,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
-from gapkernel.kernels.kinds import GAUSSIAN
 from gapkernel.kernels.missingness import Masked
-from gapkernel.kernels.precomputed import Precomputed
-from gapkernel.rows import MaskedRows, Rows
+from gapkernel.kernels.on_vectors import Precomputed
+from gapkernel.rows import GAUSSIAN, MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts

@@ -25,8 +25,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.draws.streams import row_keys
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
+from gapkernel.compute.draws import row_keys
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
 from gapkernel.imputation.coding import Coding

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import kendalltau
 from sklearn.base import BaseEstimator
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table

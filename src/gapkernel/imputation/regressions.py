@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from scipy.special import expit, ndtri, softmax
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.compute.draws.streams import uniforms
+from gapkernel.compute.draws import uniforms
 from gapkernel.compute.linalg.regression import take
 from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import FIXED, Coding

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from gapkernel.compute.linalg.blocks import flat
-from gapkernel.compute.pairs.heterogeneous import Side, summed
+from gapkernel.compute.linalg.covariance_blocks import flat
+from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
 from gapkernel.kernels.columns.kernels import Univariate, univariate
@@ -153,9 +153,9 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
     numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
     tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
 
-    def side(rows: MarginalRows) -> Side:
+    def side(rows: MarginalRows) -> ColumnBatch:
         columns = [(extensions[j], weights[j], rows.values[:, j]) for j in numeric]
-        return Side(
+        return ColumnBatch(
             _stack([e.clipped(x) * (w / e.range) for e, w, x in columns], len(rows), np.float64),
             _stack([w * e.profile(x) for e, w, x in columns], len(rows), np.float64),
             _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sklearn.base import clone
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
-from gapkernel.kernels.on_vectors import FunctionKernel
-from gapkernel.kernels.precomputed import Precomputed
-from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
+from gapkernel.kernels.on_vectors import FunctionKernel, Precomputed
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,
@@ -22,7 +23,7 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
+def make_kernel(kernel: str | Kernel | Callable, gamma: Any = "scale") -> Kernel:
     """A kernel object from a name and a width, from an object, or from a function.
 
     Parameters

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
+from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.tables.table import Table
 from gapkernel.tables.user_tables import join_rows, take_rows
 

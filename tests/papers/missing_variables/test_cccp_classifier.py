@@ -352,7 +352,7 @@ EMPTY[5] = False
         ({"basis": KernelBasis(method="complete")}, None, r"every row of X has a gap"),
         ({"kernel": gk.kernels.HeterogeneousKernel(), "gamma": "scale"}, None, r"so not complete vectors either"),
         ({"kernel": "ehk"}, None, r"kernel must be a name"),
-        ({"kernel": gk.kernels.GenRBF(0.1)}, None, r"Set them on the kernel object"),
+        ({"kernel": gk.kernels.GenRBF(0.1)}, None, r"Set it on the kernel object"),
         ({"gamma": -1.0}, None, r"gamma must be a positive number"),
         ({"density": LISTED}, None, r"exact completions; at most 4096 are allowed.*AtomicDensity\(method='sobol'\)"),
         ({"density": AtomicDensity(method="exact")}, None, r"lists the values of density.Marginals, got .*Gaussian"),

@@ -16,9 +16,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.compute import check_finite, row_keys, watched
 from gapkernel.density import Density
 from gapkernel.estimators import Inspectable, TrainingSummary
-from gapkernel.kernels import POSITIVE, complete_kernel
+from gapkernel.kernels import POSITIVE
 from gapkernel.papers.missing_variables.allowed_labels import read_labels
 from gapkernel.papers.missing_variables.atomic_density import AtomicDensity
+from gapkernel.papers.missing_variables.complete_kernel import complete_kernel
 from gapkernel.papers.missing_variables.completion_features import FeatureBlocks, FeatureMap, KernelBasis
 from gapkernel.papers.missing_variables.losses import LOSSES, SMOOTH, IncompleteLoss, Labels, Partitions, masked_log_sum
 from gapkernel.papers.missing_variables.minimisers import CCCP, LBFGS, IncompleteSolution, Minimiser, quiet
@@ -217,7 +218,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         completions = self._completions(seed).fit(table[used], sample_weight=weight[used])
         completions.counts(table)  # a row with too many is refused here, by its place in X
         columns = table[used].with_indicator(table[used].one_hot(), self.indicator)
-        kernel = complete_kernel(self.kernel, self.gamma, None, columns, weight[used])
+        kernel = complete_kernel(self.kernel, self.gamma, columns, weight[used])
         features = basis.features(table[used], completions, kernel, indicator=self.indicator, random=random)
         wish = 0.0 if self.transduction is None else self.transduction.weight
         known = Labels(labels.candidates, weight, wish * (labels.candidates.sum(axis=1) > 1))
