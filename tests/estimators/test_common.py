@@ -97,7 +97,7 @@ NEAR_TWINS = [
     RobustSVC(kernel="linear"),
     RobustSVC(covariance="identity", mean="imputed"),
     GeometricMarginSVC(kernel="poly"),
-    GeometricMarginSVC(method="average", norm="mean"),
+    GeometricMarginSVC(method="average"),
     *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("average", "vote")),
     gk.MultipleImputationRegressor(Ridge(), chains(), pooling="average"),
 ]

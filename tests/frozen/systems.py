@@ -44,7 +44,6 @@ CONES = {
     "linear": LINEAR,
     "linear, identity": {"kernel": "linear", "gamma": "scale", "covariance": "identity"},
     "linear, full": {**LINEAR, "covariance": "full"},
-    "linear, kernel form": {**LINEAR, "form": "kernel", "tol": 1e-8},
     "ehk": {"kernel": "ehk", "covariance": "identity", "gamma": "scale", "tau": 0.3, "tol": 1e-7},
     "indicator": {"indicator": True, "tau": 0.3},
     "indicator, sum": {"indicator": Missingness(0.4, "sum"), "class_weight": "balanced"},
@@ -63,9 +62,8 @@ MARGINS = {
     "linear": {},
     "rbf": {"kernel": "rbf", "gamma": 0.3},
     "poly": {"kernel": "poly", "degree": 2},
-    "average": {"method": "average", "norm": "mean"},
     "average, common": {"method": "average"},
-    "two rounds": {"max_iter": 2, "floor": 0.3, "C": 0.3},
+    "two rounds": {"max_iter": 2, "C": 0.3},
     "indicator": {"indicator": True, "class_weight": "balanced"},
 }
 for name, options in MARGINS.items():

@@ -20,9 +20,7 @@ from gapkernel.density import (
     Marginals,
     Neighbours,
 )
-from gapkernel.imputation.baselines import GapFiller
-from gapkernel.imputation.empty_columns import WithoutEmptyColumns
-from gapkernel.imputation.one_hot import OneHotWithGaps
+from gapkernel.imputation import GapFiller, OneHotWithGaps, WithoutEmptyColumns
 from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingness, MonteCarlo
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.rows import Moments
-from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows, known_law
+from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows
 from gapkernel.rows.marginal import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
@@ -43,7 +43,8 @@ class Marginals(Density):
     smoothing : float, default=0.0
         Added to the count of each level.
     laws : dict, default=None
-        Laws of some columns, by name or number: a word from above, or a frozen distribution of `scipy.stats`.
+        Laws of some columns, by name or number: a word from above, or the law itself for a column of numbers
+        (`rows.Atoms`, `rows.Normal`, `rows.UniformWindows`, or a `rows.Law` of your own).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
@@ -140,12 +141,12 @@ class Marginals(Density):
 
     def _law_of_number(self, values, weight, column: int, schema: Schema, given) -> Law:
         word = self.numeric if given is None else given
-        if hasattr(word, "cdf") and hasattr(word, "ppf"):
-            return known_law(word)
+        if isinstance(word, Law):
+            return word
         if not isinstance(word, str) or word not in NUMERIC:
             raise ValueError(
-                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a frozen distribution "
-                f"of scipy.stats, got {word!r}."
+                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a law of "
+                f"gapkernel.rows, got {word!r}."
             )
         spread = values.max() - values.min()
         if word == "empirical" or spread == 0:

@@ -1,8 +1,7 @@
 """Inspect fitted models: do intervals cover, what pushed a prediction, what is worth measuring, did the gaps change?"""
 
 from gapkernel.inspection.coverage import Coverage, coverage
-from gapkernel.inspection.gap_drift import Change, Changes, GapDrift, gap_drift
-from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi, holm as holm
+from gapkernel.inspection.gap_drift import Change, Changes, GapDrift, gap_drift, holm as holm
 from gapkernel.inspection.shapley import ShapleyValues, shapley
 from gapkernel.inspection.tipping_points import TippingPoints, tipping_points
 from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
@@ -11,13 +10,11 @@ __all__ = [
     "Change",
     "Changes",
     "Coverage",
-    "FriedmanNemenyi",
     "GapDrift",
     "ShapleyValues",
     "TippingPoints",
     "ValueOfInformation",
     "coverage",
-    "friedman_nemenyi",
     "gap_drift",
     "shapley",
     "tipping_points",

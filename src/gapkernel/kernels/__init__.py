@@ -1,7 +1,7 @@
 """Kernels: how alike two laws are."""
 
 from gapkernel.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
-from gapkernel.kernels.columns.averaged import OfTable as OfTable, product_of as product_of
+from gapkernel.kernels.columns.averaged import OfTable as OfTable
 from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
 from gapkernel.kernels.kinds import ALL_KINDS as ALL_KINDS

@@ -2,6 +2,7 @@
 
 from gapkernel.rows.atoms import AtomRows
 from gapkernel.rows.base import Moments, Rows, UnsupportedLaws
+from gapkernel.rows.column_law import Atoms, Law, Normal, UniformWindows
 from gapkernel.rows.factor import FactorRows
 from gapkernel.rows.gaussian import GaussianRows, MappedRows
 from gapkernel.rows.marginal import Feature, MarginalRows
@@ -11,15 +12,19 @@ from gapkernel.rows.patterns import Patterns
 
 __all__ = [
     "AtomRows",
+    "Atoms",
     "FactorRows",
     "Feature",
     "GaussianRows",
+    "Law",
     "MappedRows",
     "MarginalRows",
     "MaskedRows",
     "MixtureRows",
     "Moments",
+    "Normal",
     "Patterns",
     "Rows",
+    "UniformWindows",
     "UnsupportedLaws",
 ]

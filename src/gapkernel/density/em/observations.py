@@ -12,7 +12,7 @@ import numpy as np
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.gaussian import CompressedRows, GappyTable, Statistics
 from gapkernel.tables import numbers_of, read_table, read_weights
-from gapkernel.tables.table_in_parts import Derived, Part, TableInParts
+from gapkernel.tables.table_in_parts import Part, TableInParts
 
 
 class Observations:
@@ -53,7 +53,7 @@ class ObservationsInParts:
 class CompressedParts:
     """Compressed rows in parts, for `maximise_gaussian`."""
 
-    def __init__(self, parts: Derived, n_features: int, n_cells: float):
+    def __init__(self, parts: TableInParts, n_features: int, n_cells: float):
         self.parts, self.n_features, self.n_cells = parts, n_features, n_cells
 
     def statistics(self, *parameters) -> Statistics:

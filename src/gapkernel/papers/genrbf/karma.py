@@ -78,8 +78,8 @@ class Karma(Kernel):
         if self.form == "featurewise":
             self.gamma = rows.n_features * scale_gamma(moments)
             return
-        some = rows.take(median_rows(len(rows)))
-        spread = np.mean(self._embedding_norms(some)) - np.mean(self._products(some, some))
+        sample = rows.take(median_rows(len(rows)))
+        spread = np.mean(self._embedding_norms(sample)) - np.mean(self._products(sample, sample))
         self.gamma = gamma_of_spread(spread if spread > 1e-12 else 0.0)
 
     def _diag(self, rows: Rows) -> np.ndarray:

@@ -1,0 +1,186 @@
+"""The classifier that tries many members and combines the good ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from gapkernel.estimators.calibration import ConformalSets, MaskCalibration
+from gapkernel.estimators.calibration.sets import adaptive_scores
+from gapkernel.estimators.gap.base import GapEstimator
+from gapkernel.estimators.gap.combination import (
+    SMALLEST,
+    ToProbabilities,
+    combined_weights,
+    mixture_weights,
+    sigmoid,
+    tempered,
+)
+from gapkernel.estimators.gap.fitted import as_scores
+from gapkernel.estimators.gap.shared_data import SharedData, Targets, targets_of_classes
+from gapkernel.tables import read_classes
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
+    """Classification of rows with gaps: tries many members, averages the good ones, and calibrates.
+
+    The table is read once: numbers are standardised, and each column is taken for a number or a category
+    (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several
+    kernels between laws, some of them with a kernel on the gaps, with gaps of categories as levels, or with the offsets
+    of gap patterns taken out, boosted trees and a forest. Their out-of-fold probabilities give the weights of the
+    members, the probabilities, the prediction sets and ``cv_score_`` without further fits.
+
+    Parameters
+    ----------
+    members : "auto" or list, default="auto"
+        Names of members and classifiers of scikit-learn that take NaN, which see standardised numbers and one-hot codes
+        of categories. The names are "process", "genrbf", "ehk", "rbf", "linear", "fourier", "trees", "trees, small" and
+        "forest"; and with additions "process, shrunk", "process, offsets", "process, shrunk, offsets", "genrbf,
+        indicator", "rbf, levels", "ehk, levels", "genrbf, offsets", "rbf, offsets", "linear, offsets" and "fourier,
+        rbf". Those that do not suit the table are not tried.
+    scoring : str or callable, default="log_loss"
+        What the settings of members are chosen by: "log_loss", or a name or scorer of scikit-learn. A quarter of
+        the members' weights goes by the likelihood; the rest treats the families of members alike.
+    cv : int or splitter, default=5
+        Number of shuffled stratified folds, or a splitter that tests every row once.
+    n_exact : int, default=2000
+        Rows up to which kernels are exact. With more, members work on random Fourier features ("fourier"), and
+        ``members_`` says so.
+    time_limit : float, default=None
+        Seconds after which no further member is tried; those tried until then are combined. None is no limit.
+    class_weight : dict, "balanced" or None, default=None
+        How many rows each row of a class counts for; "balanced" is by the inverse of the class's share.
+    conformal : {False, "count", "mask"}, default="count"
+        Whether to calibrate `predict_set` by the out-of-fold probabilities. "count" goes by rows that miss
+        about as many cells as a new row. "mask" goes by rows with the same cells hidden (see `predict_set`): the
+        members that are used are fitted once more to each fold and kept, which takes the time and the memory of ``cv``
+        fits of them. Its sets are adaptive: a class is in if the classes that are more probable are not too
+        probable together. Other sets hold every class that is not less probable than right classes usually are, and
+        always the most probable one.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categories: those whose type says so (category, text, booleans), none, or names,
+        numbers or a mask of columns. Numbers that may be codes of a category are tried both ways.
+    n_jobs : int, default=None
+        Tasks at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
+        number never changes a result.
+    verbose : bool or int, default=False
+        Whether to show a progress bar of the members.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of everything drawn. None draws anew in each fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    members_ : Members
+        A line for each member that was tried, the best first: member, settings, score, weight, seconds.
+    weights_ : ndarray of shape (n_used,)
+        The weights of the members that are used.
+    fitted_ : list of FittedMember
+        These members.
+    cv_score_ : float
+        The score of the combined out-of-fold probabilities; slightly optimistic, because settings and weights were
+        chosen by them.
+    columns_ : tuple of ColumnUse
+        What each column was taken for, and why.
+    calibration_ : Calibration or None
+        What `predict_set` goes by.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table had them.
+
+    See Also
+    --------
+    GapRegressor : For numbers.
+    GaussianProcessClassifier : One member by itself.
+    SVCCV : Another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel import GapClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.standard_normal((60, 3))
+    >>> y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    >>> X[random.random(X.shape) < 0.2] = np.nan
+    >>> model = GapClassifier(members=["process", "genrbf"], random_state=0).fit(X, y)
+    >>> model.predict([[2.0, np.nan, 0.0]])
+    array(['yes'], dtype='<U3')
+    >>> model.predict_set([[2.0, np.nan, 0.0]], coverage=0.9).shape
+    (1, 2)
+    """
+
+    scoring: str | Callable = "log_loss"
+    class_weight: dict | str | None = None
+
+    def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
+        labels, codes = read_classes(y)
+        counts = np.bincount(codes)
+        if len(labels) == 2 and counts.min() < 2:
+            rare = labels.tolist()[counts.argmin()]
+            raise ValueError(
+                f"Class {rare!r} has 1 row. GapClassifier leaves rows out in turn, so of two classes each needs 2 rows "
+                f"or more."
+            )
+        return targets_of_classes(labels, y, self.class_weight)
+
+    def _keep(self, targets: Targets) -> Self:
+        self.classes_ = np.asarray(targets.labels)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        chances = self._average(X)
+        return self.classes_[chances.argmax(axis=1)]
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._average(X)
+
+    def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, ToProbabilities]:
+        scores = as_scores(raw, method)
+        fitted = (tempered if method == "predict_proba" else sigmoid)(scores, data.y, data.weight)
+        return fitted(scores), fitted
+
+    def _weights(self, answers: list[np.ndarray], families: list[str], data: SharedData) -> np.ndarray:
+        chances = np.column_stack([answer[np.arange(len(answer)), data.y] for answer in answers])
+        losses = -np.log(np.maximum(chances, SMALLEST))
+        weight = data.weight
+        return combined_weights(losses, weight, families, lambda k: mixture_weights(chances[:, k], weight))
+
+    def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:
+        return _set_scores(answers, by_mask)[np.arange(len(y)), y]
+
+    def _class_scores(self, chances: np.ndarray) -> np.ndarray:
+        by_mask = isinstance(self.calibration_, MaskCalibration)  # `conformal` may have been set since the fit
+        return _set_scores(chances, by_mask)
+
+
+def _set_scores(chances: np.ndarray, by_mask: bool) -> np.ndarray:
+    """How unusual each class is, (n_rows, n_classes)."""
+    return adaptive_scores(chances) if by_mask else 1.0 - chances
