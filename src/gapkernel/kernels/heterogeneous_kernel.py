@@ -148,7 +148,9 @@ class HeterogeneousKernel(Kernel):
             raise ValueError(f"weights must be {n_features} numbers from 0 up, not all 0, got {self.weights!r}.")
 
 
-def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
+def _sum_of(
+    extensions: Any, fast: Any, weights: np.ndarray, left: MarginalRows, right: MarginalRows | None
+) -> np.ndarray:
     """The weighted sum of distance and table kernels, by the compiled engine."""
     numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
     tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
@@ -166,5 +168,5 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
     return summed(side(left), None if right is None else side(right), weights[numeric], flat(tables), starts)
 
 
-def _stack(columns: list[np.ndarray], n_rows: int, dtype) -> np.ndarray:
+def _stack(columns: list[np.ndarray], n_rows: int, dtype: type) -> np.ndarray:
     return np.array(columns, dtype=dtype).reshape(len(columns), n_rows)
