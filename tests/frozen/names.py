@@ -17,6 +17,7 @@ HOMES = {
     "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
     "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
     "gapkernel.papers.genrbf.compared": "CANDIDATES",
+    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic",
     "gapkernel.papers.kernel_extension.true_laws": "true_laws",
     "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
     "gapkernel.papers.missing_variables": "AtomicDensity",
@@ -31,7 +32,7 @@ HOMES = {
         usable_cases""",
     "gapkernel.missingness": "flux pairs patterns summary",
     "gapkernel.inspection": "coverage gap_drift shapley tipping_points value_of_information",
-    "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
+    "gapkernel.datasets": "make_source_tracking",
     "gapkernel.studies": """Candidate Grid Task all_pairs cell_tests choose folds friedman_nemenyi nested on_filled
         paired_test table_grid""",
     "gapkernel.studies.statistics": "sign_flip_pvalue",

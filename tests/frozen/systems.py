@@ -31,7 +31,7 @@ def answers(model, verbs, kept=(), table="numbers", target="two", weight=None, y
 
 
 CONE = {"gamma": 0.3, "tol": 1e-8}  # a smaller tolerance ends in the noise of the solver's last steps
-LINEAR = {"kernel": "linear", "C": 10.0, "tol": 1e-10}
+LINEAR = {"kernel": "linear", "gamma": "scale", "C": 10.0, "tol": 1e-10}
 CONES = {
     "variance": {},
     "identity": {"covariance": "identity", "mean": "imputed", "tau": 0.3},
@@ -42,7 +42,7 @@ CONES = {
     "kappa": {"kappa": 0.6},
     "kappa, gaussian": {"kappa": 0.7, "translation": "gaussian"},
     "linear": LINEAR,
-    "linear, identity": {"kernel": "linear", "covariance": "identity"},
+    "linear, identity": {"kernel": "linear", "gamma": "scale", "covariance": "identity"},
     "linear, full": {**LINEAR, "covariance": "full"},
     "ehk": {"kernel": "ehk", "covariance": "identity", "gamma": "scale", "tau": 0.3, "tol": 1e-7},
     "indicator": {"indicator": True, "tau": 0.3},

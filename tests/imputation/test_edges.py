@@ -54,12 +54,11 @@ def test_perfectly_separated_columns_stay_finite_and_mostly_right(categorical):
 def test_separated_categories_stay_finite():
     random = np.random.default_rng(0)
     x = random.uniform(0, 3, 300)
-    X = np.column_stack([x, np.floor(x), np.floor(x)])
+    X = np.column_stack([x, np.floor(x)])
     truth = X[::4, 1].copy()
-    X[::4, 1:] = nan
-    completed = gk.ChainedEquations(categorical_features=[1, 2], random_state=0).fit_transform_all(X)
+    X[::4, 1] = nan
+    completed = gk.ChainedEquations(categorical_features=[1], random_state=0).fit_transform_all(X)
     assert np.mean(completed[:, ::4, 1] == truth) > 0.8
-    assert np.mean(completed[:, ::4, 2] == truth) > 0.8
 
 
 @pytest.mark.parametrize("rare", [1.0, 2.0])

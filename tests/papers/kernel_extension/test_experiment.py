@@ -23,7 +23,7 @@ def test_the_best_cell_is_that_of_the_mean_over_repetitions():
 
 def test_claims_of_the_ehk_paper_are_held_against_the_results():
     size = replace(ehk.QUICK, data=("servo", "credit_crx"))
-    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_METHODS}
+    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_LABELS}
     best["servo", "rbf1"] = 0.2
     fewer = {"EHKF1 (true laws)": {0: 0.06, 1: 0.04}, "EHKF2": {0: 0.01, 1: 0.03}, "RBF2": {0: -0.2, 1: -0.2}}
     lines = [
@@ -50,7 +50,7 @@ def test_claims_of_the_ehk_paper_are_held_against_the_results():
 @pytest.mark.parametrize("ahead", ["ehk", "ehk_alpha"])
 def test_a_finding_says_which_method_is_best(ahead):
     size = replace(ehk.QUICK, data=("servo",))
-    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_METHODS}
+    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_LABELS}
     points = pd.DataFrame({"fraction": [0.2], "label": ["EHK2"], "error": [0.1]})
     told = ehk.findings(size, best, {("servo", "ehk_alpha"): 0.5}, points)[0]
-    assert told.endswith(f"and of 0.500 nested; the least is that of {ehk.TABLE_METHODS[ahead]}, 0.300.")
+    assert told.endswith(f"and of 0.500 nested; the least is that of {ehk.TABLE_LABELS[ahead]}, 0.300.")
