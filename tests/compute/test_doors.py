@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from gapkernel.papers.missing_variables.log_partition import Partitions
+from gapkernel.papers.missing_variables.losses import Partitions
 
 from gapkernel.compute.doors import check_array, check_counts, check_numbers, check_places
 from gapkernel.compute.linalg.regression import logistic_terms, scores, take, weighted_gram, weighted_sum
