@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import erf
 from sklearn.base import BaseEstimator
 
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfFunction, OfTable, One
+from gapkernel.kernels.column_extension import Extension, OfDistance, OfFunction, OfTable, One
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Feature
 
