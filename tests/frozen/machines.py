@@ -32,6 +32,7 @@ from frozen.tables import WEIGHT, problem
 ROOM = Room("machines")
 TIGHT = {"tol": 1e-12}
 SMALL_GRID = {"gammas": [0.1, 0.5], "cv": 3}
+ridge, ridge_cv = partial(KernelRidge, kernel="rbf"), partial(KernelRidgeCV, alphas=[0.1, 1.0], kernel="rbf")
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -83,13 +84,13 @@ for name, options in KERNELS.items():
     add(f"SVC, {name}", SVC(C=2.0, **machine), CLASSES)
     add(f"SVR, {name}", SVR(C=2.0, **machine), ("predict",), target="number")
     add(f"OneClassSVM, {name}", OneClassSVM(nu=0.4, **machine), ("score_samples",))
-    add(f"KernelRidge, {name}", KernelRidge(alpha=0.5, **options), ("predict",), target="number")
+    add(f"KernelRidge, {name}", ridge(alpha=0.5, **options), ("predict",), target="number")
 
 for table in ("complete", "frame"):
     add(f"SVC, {table}", SVC(**TIGHT), CLASSES, table=table)
     add(f"SVR, {table}", SVR(**TIGHT), ("predict",), table=table, target="number")
     add(f"OneClassSVM, {table}", OneClassSVM(**TIGHT), CLASSES, table=table)
-    add(f"KernelRidge, {table}", KernelRidge(), ("predict",), table=table, target="number")
+    add(f"KernelRidge, {table}", ridge(), ("predict",), table=table, target="number")
 add("SVC, frame, ehk", SVC(kernel="ehk", **TIGHT), CLASSES, table="frame")
 add("SVC, frame, ehk, indicator", SVC(kernel="ehk", indicator=True, **TIGHT), CLASSES, table="frame", target="three")
 add("SVC, three classes", SVC(kernel="rbf", **TIGHT), CLASSES, ("support_", "intercept_"), target="three")
@@ -103,14 +104,14 @@ add("SVC, coefficients", SVC(kernel="linear", **TIGHT), (), ("coef_", "intercept
 tube = SVR(kernel="linear", epsilon=0.3, **TIGHT)
 add("SVR, weights", tube, ("predict",), ("coef_",), target="number", weight=WEIGHT)
 add("OneClassSVM, weights", OneClassSVM(nu=0.2, **TIGHT), ("score_samples", *CLASSES), ("offset_",), weight=WEIGHT)
-add("KernelRidge, weights", KernelRidge(), ("predict",), target="number", weight=WEIGHT)
-add("KernelRidge, alphas", KernelRidge(alpha=np.linspace(0.1, 2.0, 40)), ("predict",), target="number")
-for conformal in (True, "count", "mask"):
-    for machine in (SVR(**TIGHT), KernelRidge(alpha=0.3)):
+add("KernelRidge, weights", ridge(), ("predict",), target="number", weight=WEIGHT)
+add("KernelRidge, alphas", ridge(alpha=np.linspace(0.1, 2.0, 40)), ("predict",), target="number")
+for conformal in ("count", "mask"):
+    for machine in (SVR(**TIGHT), ridge(alpha=0.3)):
         name = f"{type(machine).__name__}, intervals, {conformal}"
         ROOM.add(name, partial(intervals, machine.set_params(conformal=conformal)))
-ROOM.add("KernelRidge, intervals, weights", partial(intervals, KernelRidge(conformal=True), weight=WEIGHT))
-ROOM.add("KernelRidge, intervals, frame", partial(intervals, KernelRidge(conformal="mask"), table="frame"))
+ROOM.add("KernelRidge, intervals, weights", partial(intervals, ridge(conformal="count"), weight=WEIGHT))
+ROOM.add("KernelRidge, intervals, frame", partial(intervals, ridge(conformal="mask"), table="frame"))
 
 
 @ROOM.group("OneClassSVM, training rows")
@@ -132,7 +133,7 @@ def function():
 @ROOM.group("KernelRidge, two targets")
 def two_targets():
     X, y, new = problem("numbers", "number")
-    return {"predict": KernelRidge().fit(X, np.column_stack([y, y**2])).predict(new)}
+    return {"predict": ridge().fit(X, np.column_stack([y, y**2])).predict(new)}
 
 
 @ROOM.group("precomputed")
@@ -180,17 +181,17 @@ SEARCHES = {
         SVRCV(Cs=[1.0, 10.0], kernel="rbf", **TIGHT, **SMALL_GRID),
         {"target": "number", "weight": WEIGHT},
     ),
-    "KernelRidgeCV": (KernelRidgeCV(alphas=[0.1, 1.0], **SMALL_GRID), {"target": "number"}),
-    "KernelRidgeCV, left out": (KernelRidgeCV(alphas=[0.1, 1.0], gammas=[0.1, 0.5]), {"target": "number"}),
-    "KernelRidgeCV, linear": (KernelRidgeCV(alphas=[0.1, 1.0], kernel="linear", cv=3), {"target": "number"}),
+    "KernelRidgeCV": (ridge_cv(**SMALL_GRID), {"target": "number"}),
+    "KernelRidgeCV, left out": (ridge_cv(gammas=[0.1, 0.5]), {"target": "number"}),
+    "KernelRidgeCV, linear": (ridge_cv(kernel="linear", cv=3), {"target": "number"}),
     "KernelRidgeCV, weights": (
-        KernelRidgeCV(alphas=[0.1, 1.0], scoring="neg_mean_absolute_error", **SMALL_GRID),
+        ridge_cv(scoring="neg_mean_absolute_error", **SMALL_GRID),
         {"target": "number", "weight": WEIGHT},
     ),
 }
 for name, (model, options) in SEARCHES.items():
     ROOM.add(name, partial(search, model, **options))
-for conformal in (True, "mask"):
-    for model in (SVRCV(Cs=[1.0, 10.0], **TIGHT, **SMALL_GRID), KernelRidgeCV(alphas=[0.1, 1.0], **SMALL_GRID)):
+for conformal in ("count", "mask"):
+    for model in (SVRCV(Cs=[1.0, 10.0], **TIGHT, **SMALL_GRID), ridge_cv(**SMALL_GRID)):
         name = f"{type(model).__name__}, intervals, {conformal}"
         ROOM.add(name, partial(intervals, model.set_params(conformal=conformal)))

@@ -87,11 +87,12 @@ def base_measure(word, n_atoms=None, method="sobol", random_state=None):
     """The density of the completions that a word names."""
     from frozen.names import AtomicDensity
 
-    source, method = WORDS.get(word, (word, method))
-    return AtomicDensity(source, n_atoms=n_atoms, method=method, random_state=random_state)
+    if word == "exact":
+        return AtomicDensity("levels", method="exact")
+    return AtomicDensity(WORDS.get(word, word), n_atoms=n_atoms, method=method, random_state=random_state)
 
 
-WORDS = {"density": ("auto", "sobol"), "empirical": ("neighbours", "sobol"), "exact": ("levels", "exact")}
+WORDS = {"density": "auto", "empirical": "neighbours"}
 MINIMISERS = {"cccp": "CCCP", "lbfgs": "LBFGS", "sgd": "SGD"}
 
 
@@ -115,9 +116,8 @@ def cccp(**options):
     transduction = None
     if given.get("transductive"):
         transduction = room.Transduction(given.get("unlabelled_weight", 1.0), balance=given.get("balance", 0.0))
-    kept = {
-        name: given[name] for name in ("loss", "C", "gamma", "kernel", "indicator", "class_weight") if name in given
-    }
+    kept = {name: given[name] for name in ("loss", "C", "kernel", "indicator", "class_weight") if name in given}
+    kept |= {} if callable(given.get("kernel")) else {"gamma": given["gamma"]}  # a function has a width of its own
     return room.CCCPClassifier(
         **kept,
         density=base_measure(given["completions"], given["n_completions"], given.get("sampling", "sobol")),

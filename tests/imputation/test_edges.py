@@ -51,7 +51,7 @@ def test_perfectly_separated_columns_stay_finite_and_mostly_right(categorical):
     assert np.abs(betas).max() < 100
 
 
-def test_separated_categories_stay_finite():
+def test_separated_categories_stay_finite_and_mostly_right():
     random = np.random.default_rng(0)
     x = random.uniform(0, 3, 300)
     X = np.column_stack([x, np.floor(x)])
