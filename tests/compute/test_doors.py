@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-from gapkernel.papers.missing_variables.log_partition import Partitions
 
 from gapkernel.compute.doors import check_array, check_counts, check_numbers, check_places
 from gapkernel.compute.linalg.regression import logistic_terms, scores, take, weighted_gram, weighted_sum
@@ -14,6 +13,7 @@ from gapkernel.compute.pairs.mapped_engine import MappedEngine
 from gapkernel.density import FactorAnalysis, Gaussian
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.papers.expected_kernel.variances import column_covariances
+from gapkernel.papers.missing_variables.losses import Partitions
 
 N, D = 14, 3
 random = np.random.default_rng(0)

@@ -24,7 +24,7 @@ HOMES = {
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
         OnColumns Product Scaled Sum make_kernel""",
     "gapkernel.kernels.missingness": "Masked",
-    "gapkernel.kernels.columns.kernels": "Laplacian",
+    "gapkernel.kernels.column_kernels": "Laplacian",
     "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
         Neighbours NormalInverseWishart density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",

@@ -71,7 +71,7 @@ def test_splits_name_rows_that_exist(estimator, cv):
 
 @pytest.mark.parametrize("C", [5e-324, 1e300])
 def test_an_extreme_penalty_is_refused(C):
-    for estimator in (CCCPClassifier(sigma=C), RobustSVC(C=C), GeometricMarginSVC(C=C)):
+    for estimator in (CCCPClassifier(C=C), RobustSVC(C=C), GeometricMarginSVC(C=C)):
         with pytest.raises(ValueError, match="parameter of"):
             estimator.fit(X, CLASSES)
 

@@ -2,7 +2,7 @@
 
 from gapkernel.kernels.anisotropic_rbf import AnisotropicRBF
 from gapkernel.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
-from gapkernel.kernels.columns.averaged import OfTable as OfTable
+from gapkernel.kernels.column_extension import OfTable as OfTable
 from gapkernel.kernels.expected_linear import ExpectedLinear
 from gapkernel.kernels.expected_rbf import ExpectedRBF
 from gapkernel.kernels.genrbf import GenRBF

@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval
 from gapkernel.compute.linalg.covariance_blocks import flat
 from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
-from gapkernel.kernels.columns.kernels import Univariate, univariate
+from gapkernel.kernels.column_extension import Extension, OfDistance, OfTable
+from gapkernel.kernels.column_kernels import Univariate, univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
@@ -38,7 +38,7 @@ class HeterogeneousKernel(Kernel):
         alpha. False is the paper's (1 - alpha * mean)^(-1/alpha), whose diagonal is 23 at alpha = 0.95.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
-        an object of `gapkernel.kernels.columns.kernels`.
+        an object of `gapkernel.kernels.column_kernels`.
     categorical : str, callable or kernel object, default="overlap"
         Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
         function of their codes.
@@ -148,7 +148,9 @@ class HeterogeneousKernel(Kernel):
             raise ValueError(f"weights must be {n_features} numbers from 0 up, not all 0, got {self.weights!r}.")
 
 
-def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
+def _sum_of(
+    extensions: Any, fast: Any, weights: np.ndarray, left: MarginalRows, right: MarginalRows | None
+) -> np.ndarray:
     """The weighted sum of distance and table kernels, by the compiled engine."""
     numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
     tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
@@ -166,5 +168,5 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
     return summed(side(left), None if right is None else side(right), weights[numeric], flat(tables), starts)
 
 
-def _stack(columns: list[np.ndarray], n_rows: int, dtype) -> np.ndarray:
+def _stack(columns: list[np.ndarray], n_rows: int, dtype: type) -> np.ndarray:
     return np.array(columns, dtype=dtype).reshape(len(columns), n_rows)

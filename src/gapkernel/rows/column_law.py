@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -56,11 +56,11 @@ class Law(Record):
         """The law as points that are spread out; None where it has no such form."""
         return None
 
-    def integral_of_cdf(self, z) -> np.ndarray:
+    def integral_of_cdf(self, z: Any) -> np.ndarray:
         """E (z - X)+, the integral of the distribution function up to ``z``."""
         raise NotImplementedError
 
-    def mean_distance(self, z, low: float = -np.inf, high: float = np.inf) -> np.ndarray:
+    def mean_distance(self, z: Any, low: float = -np.inf, high: float = np.inf) -> np.ndarray:
         """E|X - z| for ``z`` from ``low`` to ``high``, X moved to the nearer end where it falls outside."""
         z = np.asarray(z, dtype=np.float64)
         if np.isinf(low) and np.isinf(high):
@@ -81,11 +81,11 @@ class Law(Record):
         shares = (np.arange(panels)[:, None] + 0.5 * (POINTS + 1.0)) / panels
         return self.ppf(shares.ravel()), np.tile(0.5 * WEIGHTS / panels, panels)
 
-    def ppf(self, share) -> np.ndarray:
+    def ppf(self, share: Any) -> np.ndarray:
         """Quantiles."""
         raise NotImplementedError
 
-    def log_density(self, z) -> np.ndarray:
+    def log_density(self, z: Any) -> np.ndarray:
         """Log density at ``z``, or log probability of a law with finitely many values."""
         raise NotImplementedError
 
@@ -138,23 +138,23 @@ class Atoms(Law):
         first = self.probabilities * (self.points - self.mean)
         return np.concatenate([[0.0], np.cumsum(self.probabilities)]), np.concatenate([[0.0], np.cumsum(first)])
 
-    def integral_of_cdf(self, z) -> np.ndarray:
+    def integral_of_cdf(self, z: Any) -> np.ndarray:
         mass, first = self._sums
         below = np.searchsorted(self.points, z, side="right")
         return (z - self.mean) * mass[below] - first[below]
 
-    def mean_spread(self, low=-np.inf, high=np.inf) -> float:
+    def mean_spread(self, low: float = -np.inf, high: float = np.inf) -> float:
         points = np.clip(self.points, low, high)
         return float(2.0 * np.sum(np.diff(points) * self._sums[0][1:-1] * (1.0 - self._sums[0][1:-1])))
 
     def nodes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         return self.points, self.probabilities
 
-    def ppf(self, share) -> np.ndarray:
+    def ppf(self, share: Any) -> np.ndarray:
         place = np.searchsorted(self._sums[0][1:], share, side="left")
         return self.points[np.minimum(place, len(self.points) - 1)]
 
-    def log_density(self, z) -> np.ndarray:
+    def log_density(self, z: Any) -> np.ndarray:
         place = np.minimum(np.searchsorted(self.points, z), len(self.points) - 1)
         with np.errstate(divide="ignore"):
             return np.log(np.where(self.points[place] == z, self.probabilities[place], 0.0))
@@ -190,7 +190,7 @@ class UniformWindows(Law):
         return Blur(self.centres, self.weights, self.half_width, "box")
 
     @classmethod
-    def around(cls, values, half_width: float, weight=None) -> UniformWindows:
+    def around(cls, values: Any, half_width: float, weight: np.ndarray | None = None) -> UniformWindows:
         """Windows around values in any order."""
         values = np.asarray(values, dtype=np.float64)
         order = np.argsort(values, kind="stable")
@@ -211,7 +211,7 @@ class UniformWindows(Law):
         away = (self.centres - self.mean)[:, None] ** np.arange(4)
         return np.vstack([np.zeros(4), np.cumsum(self.weights[:, None] * away, axis=0)])
 
-    def integral_of_cdf(self, z) -> np.ndarray:
+    def integral_of_cdf(self, z: Any) -> np.ndarray:
         """A window below z gives z - x_i, one around z gives (z - x_i + h)^2 / 4h. O(log n) for each z."""
         z, h = np.asarray(z, dtype=np.float64), self.half_width
         if z.size > len(self.centres):  # sorted, they walk through memory in order
@@ -228,7 +228,7 @@ class UniformWindows(Law):
         window = ((at + h) ** 2 * inside[0] - 2.0 * (at + h) * inside[1] + inside[2]) / (4.0 * h)
         return at * power[lower, 0] - power[lower, 1] + window
 
-    def mean_spread(self, low=-np.inf, high=np.inf) -> float:
+    def mean_spread(self, low: float = -np.inf, high: float = np.inf) -> float:
         """|D| + [2h - |D|]+^3 / 12h^2 averaged over all pairs of windows, in O(n log n)."""
         rounding = 1e-9 * self.half_width
         if self.centres[0] - self.half_width < low - rounding or self.centres[-1] + self.half_width > high + rounding:
@@ -241,7 +241,7 @@ class UniformWindows(Law):
         distance = x * self._powers[place, 0] - self._powers[place, 1]
         return float(2.0 * self.weights @ (distance + window) + self.weights @ self.weights * 2.0 * h / 3.0)
 
-    def ppf(self, share) -> np.ndarray:
+    def ppf(self, share: Any) -> np.ndarray:
         begins, ends = self.centres - self.half_width, self.centres + self.half_width
         edges = np.sort(np.concatenate([begins, ends]))
         mass = self._powers[:, 0]
@@ -249,7 +249,7 @@ class UniformWindows(Law):
         steps = open_windows[:-1] * np.diff(edges) / (2.0 * self.half_width)
         return np.interp(share, np.concatenate([[0.0], np.cumsum(steps)]), edges)
 
-    def log_density(self, z) -> np.ndarray:
+    def log_density(self, z: Any) -> np.ndarray:
         mass, reach = self._powers[:, 0], self.half_width * (1.0 + 1e-9)  # an end belongs to its window
         first, last = self.centres.searchsorted(z - reach), self.centres.searchsorted(z + reach, "right")
         with np.errstate(divide="ignore"):
@@ -287,11 +287,11 @@ class Normal(Law):
     def variance(self) -> float:  # type: ignore[override]
         return self.deviation**2
 
-    def integral_of_cdf(self, z) -> np.ndarray:
+    def integral_of_cdf(self, z: Any) -> np.ndarray:
         t = (np.asarray(z, dtype=np.float64) - self.mean) / self.deviation
         return self.deviation * (t * ndtr(t) + np.exp(-0.5 * t**2) / np.sqrt(2.0 * np.pi))
 
-    def mean_spread(self, low=-np.inf, high=np.inf) -> float:
+    def mean_spread(self, low: float = -np.inf, high: float = np.inf) -> float:
         ends = (np.array([low, high]) - self.mean) / self.deviation
         below, above = ndtr(ends), ndtr(-ends)
         weighted = np.multiply(ends, below * above, out=np.zeros(2), where=np.isfinite(ends))
@@ -299,10 +299,10 @@ class Normal(Law):
         spread = weighted + density * (above - below) + ndtr(np.sqrt(2.0) * ends) / np.sqrt(np.pi)  # of F (1 - F)
         return float(2.0 * self.deviation * (spread[1] - spread[0]))
 
-    def ppf(self, share) -> np.ndarray:
+    def ppf(self, share: Any) -> np.ndarray:
         return self.mean + self.deviation * ndtri(share)
 
-    def log_density(self, z) -> np.ndarray:
+    def log_density(self, z: Any) -> np.ndarray:
         return -0.5 * ((z - self.mean) / self.deviation) ** 2 - np.log(self.deviation * np.sqrt(2.0 * np.pi))
 
 

@@ -3,6 +3,9 @@
 The kernel values are those with laws, or those with complete points, which cost much less.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from gapkernel.compute.doors import check_numbers
@@ -18,7 +21,9 @@ BLOCK = 256
 """Points in one matrix product; the upper triangle of blocks is enough."""
 
 
-def covariance_sums(left, right, gamma, vectors, matrix):
+def covariance_sums(
+    left: Any, right: Any, gamma: float, vectors: Callable[[int], np.ndarray], matrix: np.ndarray
+) -> np.ndarray:
     """sum_ij (v_i'v_j - matrix_ij) Cov(e_i, e_j) over the gaps of each row of ``left``, i and j the rows of ``right``.
 
     ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row of ``left``, one v_i in each column
@@ -97,7 +102,9 @@ def _around(side, means, gaps, gamma):
     return np.array([base for base, _ in both]), np.array([pull[gaps] for _, pull in both])
 
 
-def point_covariance_sums(left, points, gamma, vectors, matrix):
+def point_covariance_sums(
+    left: Any, points: np.ndarray, gamma: float, vectors: Callable[[int], np.ndarray], matrix: np.ndarray
+) -> np.ndarray:
     """sum_ab (v_a'v_b - matrix_ab) Cov(k(z_a, x), k(z_b, x)) for each row x of ``left``, 0 for complete rows.
 
     ``points`` are the z, (n_points, d), ``matrix`` is symmetric, and ``vectors`` a function that returns the v of a row

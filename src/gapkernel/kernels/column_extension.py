@@ -45,13 +45,13 @@ class Extension:
 class One(Extension):
     """1 everywhere: a column that says nothing."""
 
-    def cross(self, x, z):
+    def cross(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         return np.ones((len(x), len(z)))
 
-    def profile(self, x):
+    def profile(self, x: np.ndarray) -> np.ndarray:
         return np.ones(len(x))
 
-    def same(self, x):
+    def same(self, x: np.ndarray) -> np.ndarray:
         return np.ones(len(x))
 
 
@@ -65,7 +65,7 @@ class OfTable(Extension):
         Each level against itself, and a gap in the same draw.
     """
 
-    def __init__(self, table: np.ndarray, itself: np.ndarray):
+    def __init__(self, table: np.ndarray, itself: np.ndarray) -> None:
         self.table = table
         self.itself = itself
 
@@ -80,20 +80,20 @@ class OfTable(Extension):
         """Lines of the table."""
         return np.where(np.isnan(x), len(self.table) - 1, x).astype(np.int32)
 
-    def cross(self, x, z):
+    def cross(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         return self.table[self.codes(x)[:, None], self.codes(z)[None]]
 
-    def profile(self, x):
+    def profile(self, x: np.ndarray) -> np.ndarray:
         return self.table[-1][self.codes(x)]
 
-    def same(self, x):
+    def same(self, x: np.ndarray) -> np.ndarray:
         return self.itself[self.codes(x)]
 
 
 class OfDistance(Extension):
     """1 - |x - z| / R, on the range widened by R/2 on both sides."""
 
-    def __init__(self, law: Law, low: float, high: float):
+    def __init__(self, law: Law, low: float, high: float) -> None:
         self.law = law
         self.range = high - low
         self.low, self.high = low - 0.5 * self.range, high + 0.5 * self.range
@@ -103,20 +103,20 @@ class OfDistance(Extension):
         """Values moved into the interval where the kernel is positive semi-definite."""
         return np.clip(x, self.low, self.high)
 
-    def pointwise(self, x, z):
+    def pointwise(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         return 1.0 - np.abs(np.subtract.outer(self.clipped(x), self.clipped(z))) / self.range
 
-    def one_missing(self, x):
+    def one_missing(self, x: np.ndarray) -> np.ndarray:
         return 1.0 - self.law.mean_distance(self.clipped(x), self.low, self.high) / self.range  # g_1
 
-    def same(self, x):
+    def same(self, x: np.ndarray) -> np.ndarray:
         return np.ones(len(x))
 
 
 class OfFunction(Extension):
     """A kernel given by a function of two arrays."""
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable) -> None:
         self.function = function
 
     def with_law(self, one_missing: Callable, both_missing: float, same_draw: float) -> OfFunction:
@@ -141,8 +141,8 @@ class OfFunction(Extension):
             float(weights @ self.function(points, points)),
         )
 
-    def pointwise(self, x, z):
+    def pointwise(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         return np.array(self.function(x[:, None], z[None]), dtype=np.float64)
 
-    def same(self, x):
+    def same(self, x: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(x), self.same_draw, self.function(x, x))

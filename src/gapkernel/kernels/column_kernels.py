@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import erf
 from sklearn.base import BaseEstimator
 
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfFunction, OfTable, One
+from gapkernel.kernels.column_extension import Extension, OfDistance, OfFunction, OfTable, One
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Feature
 
@@ -62,7 +62,7 @@ class OnCategories(Univariate):
         return OfTable.of(self.table(feature), feature.probabilities)
 
     @abstractmethod
-    def table(self, feature: Feature) -> np.ndarray:
+    def table(self, feature: Any) -> np.ndarray:
         """The kernel between all pairs of levels."""
 
 
@@ -92,7 +92,7 @@ class Stationary(OnNumbers):
 
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE]}
 
-    def __init__(self, gamma=1.0):
+    def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
     def _extend(self, feature: Feature) -> Extension:
@@ -105,7 +105,7 @@ class Stationary(OnNumbers):
         centres, weights, width = blur.centres / unit, blur.weights, blur.width / unit
         once, twice = self.shapes[blur.shape]
 
-        def profile(x):
+        def profile(x: np.ndarray) -> np.ndarray:
             at = once(self, np.subtract.outer(x / unit, centres), width)
             return np.sum(weights * at, axis=-1)  # not BLAS: its rounding depends on the other rows
 
@@ -125,11 +125,11 @@ class Stationary(OnNumbers):
         """B(u), an antiderivative of A."""
         raise NotImplementedError
 
-    def over_box(self, u, h):
+    def over_box(self, u: np.ndarray, h: float) -> np.ndarray:
         """E k(u + h S), S uniform between -1 and 1."""
         return (self.first(u + h) - self.first(u - h)) / (2.0 * h)
 
-    def over_two_boxes(self, u, h):
+    def over_two_boxes(self, u: np.ndarray, h: float) -> np.ndarray:
         """E k(u + h (S - S'))."""
         return (self.second(u + 2.0 * h) - 2.0 * self.second(u) + self.second(u - 2.0 * h)) / (4.0 * h**2)
 
@@ -146,21 +146,21 @@ class RBF(Stationary):
         Inverse width.
     """
 
-    def value(self, u):
+    def value(self, u: np.ndarray) -> np.ndarray:
         return np.exp(-self.gamma * u**2)
 
-    def first(self, u):
+    def first(self, u: np.ndarray) -> np.ndarray:
         return 0.5 * np.sqrt(np.pi / self.gamma) * erf(np.sqrt(self.gamma) * u)
 
-    def second(self, u):
+    def second(self, u: np.ndarray) -> np.ndarray:
         return u * self.first(u) + np.exp(-self.gamma * u**2) / (2.0 * self.gamma)
 
-    def over_normal(self, u, deviation):
+    def over_normal(self, u: np.ndarray, deviation: float) -> np.ndarray:
         """E k(u + deviation S), S standard normal."""
         wide = 1.0 + 2.0 * self.gamma * deviation**2
         return np.exp(-self.gamma * np.square(u) / wide) / np.sqrt(wide)
 
-    def over_two_normals(self, u, deviation):
+    def over_two_normals(self, u: np.ndarray, deviation: float) -> np.ndarray:
         """E k(u + deviation (S - S'))."""
         return self.over_normal(u, np.sqrt(2.0) * deviation)
 
@@ -176,27 +176,27 @@ class Laplacian(Stationary):
         Inverse width.
     """
 
-    def value(self, u):
+    def value(self, u: np.ndarray) -> np.ndarray:
         return np.exp(-self.gamma * np.abs(u))
 
-    def first(self, u):
+    def first(self, u: np.ndarray) -> np.ndarray:
         return -np.sign(u) * np.expm1(-self.gamma * np.abs(u)) / self.gamma
 
-    def second(self, u):
+    def second(self, u: np.ndarray) -> np.ndarray:
         return np.abs(u) / self.gamma + np.exp(-self.gamma * np.abs(u)) / self.gamma**2
 
 
 class Overlap(OnCategories):
     """1 for equal levels, 0 for others. g is the frequency of a level, G the sum of their squares."""
 
-    def table(self, feature):
+    def table(self, feature: Any) -> np.ndarray:
         return np.eye(len(feature.levels))
 
 
 class Ordinal(OnCategories):
     """1 - |r - s| / (m - 1) between the places r, s of two levels among m."""
 
-    def table(self, feature):
+    def table(self, feature: Any) -> np.ndarray:
         place = np.arange(len(feature.levels), dtype=np.float64)
         return 1.0 - np.abs(np.subtract.outer(place, place)) / max(1, len(place) - 1)
 
@@ -210,10 +210,10 @@ class Dichotomous(OnCategories):
         The level that means presence; None is the last of two.
     """
 
-    def __init__(self, present=None):
+    def __init__(self, present: Any = None) -> None:
         self.present = present
 
-    def table(self, feature):
+    def table(self, feature: Any) -> np.ndarray:
         if len(feature.levels) > 2:
             raise ValueError(f"{self!r} needs two levels, but column {feature.label} has {len(feature.levels)}.")
         if self.present is not None and self.present not in feature.levels:
@@ -237,7 +237,7 @@ class Custom(Univariate):
 
     _parameter_constraints: ClassVar[dict] = {"function": [callable]}
 
-    def __init__(self, function):
+    def __init__(self, function: Callable) -> None:
         self.function = function
 
     def _extend(self, feature: Feature) -> Extension:
@@ -257,7 +257,7 @@ NAMES = {
 }
 
 
-def univariate(kernel, what: str) -> Univariate:
+def univariate(kernel: Any, what: str) -> Univariate:
     """A kernel on one column from a name, a function or an object; ``what`` names the parameter in errors."""
     if isinstance(kernel, Univariate):
         return kernel
