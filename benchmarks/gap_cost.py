@@ -1,4 +1,4 @@
-"""What a fit and its answers cost: the estimator that chooses beside tuned boosting, and deviations by landmarks.
+"""What a fit and its answers cost: the Gap estimators beside tuned boosting, and deviations by landmarks.
 
     python benchmarks/gap_cost.py [--large]
 
@@ -79,7 +79,7 @@ def run():
         rows.append(_line(what, seconds, "GaussianProcessRegressor, fit 1,500 x 20", fit_seconds, ""))
     report(
         "gap_cost",
-        "What the estimator that chooses and the processes cost",
+        "What the Gap estimators and the processes cost",
         ["case", "seconds", "alternative", "its seconds", "ratio", "memory, error"],
         rows,
         f"Log loss on the 1,000 rows: {losses[0]:.3f} (GapClassifier) and {losses[1]:.3f} (boosting, 18 settings x 5 "

@@ -1,4 +1,4 @@
-"""How good the estimators that choose for themselves are, against what else a user would pick.
+"""How good the Gap estimators are, against what else a user would pick.
 
 Nested cross-validation on fifteen tables, as they are and with 20 and 40 % of their cells removed, and the cells of
 a published study with the scores of TabPFN-3. Every finished task is in a store, so that a stopped run goes on.
@@ -19,7 +19,12 @@ import pandas as pd
 from scipy import stats
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_diabetes
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score, root_mean_squared_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
@@ -29,19 +34,27 @@ from datasets import load
 from measure import RESULTS, report
 
 import gapkernel as gk
-from gapkernel.imputation import GapFiller
-from gapkernel.inspection import friedman_nemenyi
-from gapkernel.studies import METHODS, Store, choose, folds, run, table_grid, tasks_of
-from gapkernel.studies.method import FilledMethod, with_probabilities
-from gapkernel.studies.protocol import Protocol, fold_of
+from gapkernel.imputation import GapFiller, WithoutEmptyColumns
+from gapkernel.studies import (
+    CANDIDATES,
+    Candidate,
+    Protocol,
+    Store,
+    choose,
+    fold_of,
+    folds,
+    friedman_nemenyi,
+    on_filled,
+    run,
+    table_grid,
+    tasks_of,
+)
 
 CLASSES = (
     "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",
-    "horse_colic_24", "house_votes", "ionosphere", "liver_disorders", "pima", "primary_tumor",
+    "horse_colic_24", "house_votes", "ionosphere", "liver_disorders", "pima", "primary_tumor"
 )  # fmt: skip
 NUMBERS = ("diabetes", "servo", "water_treatment")
-TUNED = {"mean": "mean_indicator", "iterative": "iterative", "hgb": "boosting", "xgboost": "xgboost"}
-"""Rivals whose settings are chosen by cross-validation, and their names in the registry of methods."""
 COMMAND = "python benchmarks/quality.py"
 CELL_NOTES = """
 Ahead of TabPFN-3 in the mean log loss or RMSE in {} of {} conditions.
@@ -60,9 +73,35 @@ BINS = 10
 CELLS = Path(os.environ.get("GAPKERNEL_CELLS", Path(__file__).parents[2] / "shared" / "cells"))
 
 
+def _boosting(task, categories):
+    kind = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+    return make_pipeline(WithoutEmptyColumns(), kind(random_state=0))
+
+
+def _xgboost(task, categories):
+    import xgboost
+
+    kind = xgboost.XGBRegressor if task == "regression" else xgboost.XGBClassifier
+    return kind(enable_categorical=True, tree_method="hist", random_state=0, n_jobs=1)
+
+
+def _filled(name):
+    return on_filled(name, name, GapFiller(name=name, random_state=0))
+
+
+TUNED = {
+    "mean": CANDIDATES["mean_indicator"],
+    "iterative": _filled("iterative"),
+    "hgb": Candidate(name="hgb", estimator=_boosting, grid={"learning_rate": (0.05, 0.2), "max_leaf_nodes": (7, 31)}),
+    "xgboost": Candidate(name="xgboost", estimator=_xgboost, grid={"learning_rate": (0.05, 0.2), "max_depth": (3, 6)}),
+    "knn": _filled("knn"),
+}
+"""Rivals whose settings are chosen by cross-validation."""
+
+
 def rivals():
     """The names of the rivals that are installed."""
-    return [*TUNED, "knn", "forest", *(name for name in ("lightgbm", "catboost") if find_spec(name))]
+    return [*TUNED, "forest", *(name for name in ("lightgbm", "catboost") if find_spec(name))]
 
 
 @cache
@@ -132,18 +171,11 @@ def estimator(name, kind, X, y, seed):
     """The estimator of a task, its settings chosen, not fitted yet."""
     if name == "gap":
         return gk.GapClassifier(random_state=0) if kind == "classification" else gk.GapRegressor(random_state=0)
-    if name in TUNED or name == "knn":
-        method = METHODS[TUNED[name]] if name in TUNED else _nearest()
-        cv = folds(5, seed, kind)
-        chosen = choose(method, X, y, cv, table_grid(X.shape[1]), kind)
-        model = method.build(chosen.settings, kind, any(hasattr(X[column], "cat") for column in X))
-        return model if kind == "regression" else with_probabilities(model, cv)
+    if name in TUNED:
+        candidate, cv = TUNED[name], folds(5, seed, kind)
+        chosen = choose(candidate, X, y, cv, table_grid(X.shape[1]), kind)
+        return candidate.build(chosen.settings, kind, any(hasattr(X[column], "cat") for column in X), cv)
     return make_pipeline(_codes(), _trees(name, kind == "classification"))
-
-
-def _nearest():
-    filler = GapFiller(name="knn", random_state=0)
-    return FilledMethod(name="knn", label="nearest neighbours SVM", short="knn", preparation=filler)
 
 
 def _codes():
@@ -167,7 +199,7 @@ def _trees(name, classes):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Protocol):
-    """Fits the estimator that chooses to one cell of the published study."""
+    """Fits a Gap estimator to one cell of the published study."""
 
     def result(self, task):
         sys.path.insert(0, str(CELLS))
@@ -248,7 +280,7 @@ def write_tables(results):
 
 
 def write_pairs(blocks):
-    """The estimator that chooses against each rival: mean differences over tables, with 95 % intervals."""
+    """The Gap estimators against each rival: mean differences over tables, with 95 % intervals."""
     rows = []
     for measure, block in blocks.items():
         for rival in rivals():

@@ -18,14 +18,13 @@ from sklearn.preprocessing import StandardScaler
 import gapkernel
 from gapkernel import SVC, GapRegressor, TableModel
 from gapkernel.cli import problem
-from gapkernel.cli.app import METHODS
+from gapkernel.cli.app import METHOD_NAMES
 from gapkernel.cli.compare import compare
 from gapkernel.cli.describe import show_gaps
 from gapkernel.cli.problem import Request
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.persistence import load, save
-from gapkernel.studies import Grid
-from gapkernel.studies.methods import FITTED
+from gapkernel.studies import CANDIDATES, Grid
 from gapkernel.tables.files import Reading, read_frame, read_raw
 from gapkernel.tables.input_errors import InputError
 
@@ -67,10 +66,10 @@ def test_a_row_with_a_name_is_called_by_its_place(folder):
 
 
 def test_the_help_of_fit_and_the_page_of_commands_name_every_method():
-    assert set(re.split("[,; ]+", METHODS)) >= set(FITTED)
+    assert set(re.split("[,; ]+", METHOD_NAMES)) >= set(CANDIDATES)
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
     listed = page[page.index("`--method` is") : page.index("Classifiers are calibrated")]
-    assert [name for name in FITTED if not re.search(rf"(?<![\w-]){name}(?![\w-])", listed)] == []
+    assert [name for name in CANDIDATES if not re.search(rf"(?<![\w-]){name}(?![\w-])", listed)] == []
 
 
 def test_a_missing_option_points_to_the_help_that_lists_it(capsys):

@@ -21,16 +21,16 @@ from gapkernel.cli.comparison.colours import DARK, DARK_PALETTE, LIGHT, colour_o
 from gapkernel.cli.comparison.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
 from gapkernel.cli.problem import Problem, Request
-from gapkernel.estimators.gap.base import MEMBERS
-from gapkernel.estimators.gap.member_list import MemberRow, Members
+from gapkernel.estimators.gap.fitted import MemberRow, Members
+from gapkernel.estimators.gap.members import KERNELS
 from gapkernel.plots.drawing import PALETTE
-from gapkernel.studies import METHODS, Grid
-from gapkernel.studies.methods import COMPARED, FITTED
+from gapkernel.studies import CANDIDATES, Grid
+from gapkernel.studies.candidates import COMPARED
 from gapkernel.tables.files import Reading, at_most, labelled
 from gapkernel.tables.input_errors import InputError
 
 PAIR = ("genrbf", "mean_indicator")
-FAST = [name for name in FITTED if name not in ("gap", "fourier")]  # these two take seconds
+FAST = [name for name in CANDIDATES if name not in ("gap", "fourier")]  # these two take seconds
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,7 +80,7 @@ def test_labels_of_pure_noise_and_few_positives_find_no_winner(tmp_path):
 def test_the_page_shows_the_members(pages, folder):
     rows = Members([MemberRow("process <1>", {}, -0.41, 0.75, 1.2), MemberRow("trees", {}, -0.6, 0.0, 0.3)])
     verdict, text = pages["class"]
-    choice = verdict.problem.choose(METHODS[verdict.winner])
+    choice = verdict.problem.choose(CANDIDATES[verdict.winner])
     shown = page(verdict, choice, Request(folder / "class.csv", "class"), members=rows)
     assert "is made of" in shown
     assert "process &lt;1&gt;</td><td>75%</td>" in shown
@@ -100,7 +100,7 @@ def test_every_method_sees_the_same_folds_and_gaps():
 @pytest.mark.parametrize(("n_rows", "quick"), [*itertools.product((100, 10**4), (False, True))])
 def test_every_method_that_is_compared_can_be_fitted_and_drawn(n_rows, quick):
     names = methods_for(n_rows, quick)
-    assert set(names) <= set(FITTED)
+    assert set(names) <= set(CANDIDATES)
     assert len({colour_of(name) for name in names}) == len(names)
 
 
@@ -258,15 +258,14 @@ def test_both_snippets_give_the_compared_predictions(method, members, task, odd_
     """What is printed is pasted, for every method on a mixed table with every option."""
     monkeypatch.chdir(tmp_path)
     if members:
-        monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {name: MEMBERS[name] for name in members})
-        for chooses in ("GapClassifier", "GapRegressor"):
-            monkeypatch.setattr(f"gapkernel.{chooses}._trees", {})
+        monkeypatch.setattr("gapkernel.estimators.gap.base.KERNELS", {name: KERNELS[name] for name in members})
+        monkeypatch.setattr("gapkernel.estimators.gap.base.TREES", {})
     name, target = {"classification": ("odd file.csv", "grade"), "regression": ("odd numbers.csv", "value")}[task]
     reading = Reading(["id"], ["code"], ["none"], ",")
     request = Request(odd_file / name, target, task, 60, reading)
     problem = request.problem()
-    choice = problem.choose(METHODS[method])
-    expected = problem.build(METHODS[method], choice).fit(problem.X, problem.y)
+    choice = problem.choose(CANDIDATES[method])
+    expected = problem.build(CANDIDATES[method], choice).fit(problem.X, problem.y)
     text = pd.read_csv(odd_file / name, sep=";", dtype=str, keep_default_na=False)
     text.drop(columns=target).to_csv("NEW.csv", index=False)
     raw = pd.read_csv("NEW.csv", engine="pyarrow")  # which reads every digit, as not every pandas does
@@ -320,7 +319,7 @@ def test_the_page_is_whole_and_asks_for_nothing(pages, target):
     for said in (comparison.headline, *comparison.sentences, *comparison.problem.notes):
         assert html.escape(said) in text
     for method in PAIR:
-        assert text.count(html.escape(METHODS[method].label)) >= 3
+        assert text.count(html.escape(CANDIDATES[method].label)) >= 3
         assert comparison.measure.show(comparison.means[method]) in text
     figures = 3 + comparison.has_hidden
     assert ("When more cells are hidden" in text) == comparison.has_hidden

@@ -6,15 +6,15 @@ from cli.commands import command, complaint, table
 
 from gapkernel import SVC, KernelRidge
 from gapkernel.cli.predict import read_model
-from gapkernel.estimators.gap.base import MEMBERS
+from gapkernel.estimators.gap.members import KERNELS
 from gapkernel.persistence import save
 from gapkernel.tables.files import read_frame
 
 
 @pytest.mark.parametrize("method", ["gap", "rbf"])
 def test_explain_says_what_pushed_what_is_missing_and_what_is_worth_measuring(method, folder, capsys, monkeypatch):
-    monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {"rbf": MEMBERS["rbf"]})
-    monkeypatch.setattr("gapkernel.GapClassifier._trees", {})
+    monkeypatch.setattr("gapkernel.estimators.gap.base.KERNELS", {"rbf": KERNELS["rbf"]})
+    monkeypatch.setattr("gapkernel.estimators.gap.base.TREES", {})
     command("fit", "good.csv", "-t", "class", "-o", "model.skops", "-m", method)
     frame, saved = read_frame("good.csv")[0].drop(columns="class"), read_model(folder / "model.skops")
     capsys.readouterr()
@@ -60,8 +60,8 @@ def test_explain_gives_a_model_of_an_array_an_array(folder, capsys):
 
 
 def test_explain_shows_the_interval_of_a_number(folder, capsys, monkeypatch):
-    monkeypatch.setattr("gapkernel.estimators.gap.base.MEMBERS", {"rbf": MEMBERS["rbf"]})
-    monkeypatch.setattr("gapkernel.GapRegressor._trees", {})
+    monkeypatch.setattr("gapkernel.estimators.gap.base.KERNELS", {"rbf": KERNELS["rbf"]})
+    monkeypatch.setattr("gapkernel.estimators.gap.base.TREES", {})
     command("fit", "good.csv", "-t", "weight", "-o", "model.skops", "--drop", "class")
     capsys.readouterr()
     assert command("explain", "model.skops", "good.csv", "--row", 1) == 0

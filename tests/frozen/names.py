@@ -16,7 +16,7 @@ HOMES = {
         MultipleImputationRegressor Nystroem OneClassSVM SVC SVCCV SVR SVRCV TableModel ampute batches""",
     "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
     "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
-    "gapkernel.papers.genrbf.compared": "METHODS",
+    "gapkernel.papers.genrbf.compared": "CANDIDATES",
     "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
     "gapkernel.papers.missing_variables": "CCCPClassifier",
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
@@ -29,9 +29,10 @@ HOMES = {
     "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
         usable_cases""",
     "gapkernel.missingness": "flux pairs patterns summary",
-    "gapkernel.inspection": "coverage friedman_nemenyi gap_drift shapley tipping_points value_of_information",
+    "gapkernel.inspection": "coverage gap_drift shapley tipping_points value_of_information",
     "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
-    "gapkernel.studies": "Grid Task all_pairs cell_tests choose folds nested paired_test table_grid",
+    "gapkernel.studies": """Candidate Grid Task all_pairs cell_tests choose folds friedman_nemenyi nested on_filled
+        paired_test table_grid""",
     "gapkernel.studies.statistics": "sign_flip_pvalue",
 }
 """The modules and what is taken from each; ``old=new`` for a thing that has another name there."""
@@ -120,23 +121,39 @@ def paper(name: str):
     return import_module(PAPERS[name])
 
 
-def scores(name: str, X, y, cv, grid, task: str):
-    """The settings that a method of the studies tries, and what each scores on each split."""
-    from frozen.names import METHODS
+def candidate(name: str):
+    """What studies try by this name, and the two rivals that only benchmarks try."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    settings = METHODS[name].settings(grid, task)
-    return settings, METHODS[name].scores(X, y, cv, settings, task)
+    from frozen.names import CANDIDATES, Candidate, GapFiller, WithoutEmptyColumns, on_filled
+
+    def boosting(task: str, categories: bool):
+        kind = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+        return make_pipeline(WithoutEmptyColumns(), kind(random_state=0))
+
+    trees = {"learning_rate": (0.05, 0.2), "max_leaf_nodes": (7, 31)}
+    rivals = {
+        "iterative": on_filled("iterative", "iterative", GapFiller(name="iterative", random_state=0)),
+        "boosting": Candidate(name="boosting", estimator=boosting, grid=trees),
+    }
+    return (CANDIDATES | rivals)[name]
+
+
+def scores(name: str, X, y, cv, grid, task: str):
+    """The settings that a candidate tries, and what each scores on each split."""
+    settings = candidate(name).settings(grid, task)
+    return settings, candidate(name).scores(X, y, cv, settings, task)
 
 
 def choice(name: str, X, y, cv, grid, task: str):
-    """The settings that a method chooses, and their score."""
-    from frozen.names import METHODS, choose
+    """The settings that a candidate chooses, and their score."""
+    from frozen.names import choose
 
-    return choose(METHODS[name], X, y, cv, grid, task)
+    return choose(candidate(name), X, y, cv, grid, task)
 
 
 def nested_result(name: str, X, y, train, test, grid):
-    """What nested cross-validation says of a method on a split."""
-    from frozen.names import METHODS, nested
+    """What nested cross-validation says of a candidate on a split."""
+    from frozen.names import nested
 
-    return nested(METHODS[name], X, y, train, test, grid, n_inner_folds=2, random_state=0)
+    return nested(candidate(name), X, y, train, test, grid, n_inner_folds=2, random_state=0)

@@ -16,9 +16,8 @@ from strategies import punch
 
 import gapkernel as gk
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
-from gapkernel.inspection import gap_drift
+from gapkernel.inspection import gap_drift, holm
 from gapkernel.inspection.gap_drift import OTHER_PATTERNS
-from gapkernel.inspection.ranks import holm
 from gapkernel.persistence import load, save
 from gapkernel.tables import Schema, Table
 

@@ -93,7 +93,7 @@ def test_limits_are_whole_numbers(changes):
         lambda: RobustSVC(max_iter=10**400).fit(X, CLASSES),
         lambda: gk.FourierClassifier(10**400).fit(X, CLASSES),
         lambda: gk.FourierFeatures(10**400).fit(X),
-        lambda: gk.inspection.friedman_nemenyi([[10**400, 1.0], [1.0, 2.0]]),
+        lambda: gk.studies.friedman_nemenyi([[10**400, 1.0], [1.0, 2.0]]),
         lambda: gk.inspection.value_of_information(gk.KernelRidge().fit(X, NUMBERS), X[3], costs=[10**400, 1.0, 1.0]),
         lambda: gk.imputation.select_predictors(X, mincor=10**400),
     ],

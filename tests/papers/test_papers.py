@@ -59,7 +59,7 @@ def test_overlap_is_the_share_of_equal_columns():
     assert_array_equal(overlap(np.array([[0.0, 1.0], [2.0, 2.0]]), np.array([[0.0, 2.0]])), [[0.5], [0.5]])
 
 
-@pytest.mark.parametrize("method", table2.METHODS)
+@pytest.mark.parametrize("method", table2.CANDIDATES)
 def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(method, monkeypatch):
     grids = {"classification": Grid(C=(1.0, 10.0, 100.0), gamma=(0.01, 0.1), alpha=(0.5, 0.9))}
     task = Task("synthetic", method, "mcar", 0.3)
@@ -71,7 +71,7 @@ def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(metho
     one = table2.NestedGridCV(grids=grids, n_folds=4, n_inner_folds=2)(task)
     assert one["rows"] == 20
     assert 0 <= one["loss"] <= 1
-    assert one["settings"] in table2.METHODS[method].settings(grids["classification"])
+    assert one["settings"] in table2.CANDIDATES[method].settings(grids["classification"])
 
 
 def test_regression_is_measured_against_the_mean(data_folder):
@@ -164,7 +164,7 @@ def test_the_genrbf_studies_are_of_methods_that_there_are(size, monkeypatch):
         asked[name] = tasks
         assert optional == (name != "genrbf")
         for method in {task.method for task in tasks}:
-            assert genrbf.METHODS[method].settings(protocol.grid)
+            assert genrbf.CANDIDATES[method].settings(protocol.grid)
 
     monkeypatch.setattr(genrbf, "report", lambda size, *frames: frames)
     chosen = genrbf.SIZES[size]
@@ -205,7 +205,7 @@ def test_claims_are_held_against_the_results():
 def cells_with(**more):
     frame = genrbf_results()
     frame = frame[frame["dataset"].isin(["heart_statlog", "pima"])]
-    frame = frame.assign(label=frame["method"].map(lambda name: genrbf.METHODS[name].short))
+    frame = frame.assign(label=frame["method"].map(lambda name: genrbf.CANDIDATES[name].short))
     return genrbf.cells(
         frame.assign(accuracy=frame["accuracy"] + frame["method"].map(lambda name: more.get(name, 0.0)))
     )
@@ -213,7 +213,7 @@ def cells_with(**more):
 
 def test_claims_of_the_ehk_paper_are_held_against_the_results():
     size = replace(ehk.QUICK, data=("servo", "credit_crx"))
-    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_METHODS}
+    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_LABELS}
     best["servo", "rbf1"] = 0.2
     fewer = {"EHKF1 (true laws)": {0: 0.06, 1: 0.04}, "EHKF2": {0: 0.01, 1: 0.03}, "RBF2": {0: -0.2, 1: -0.2}}
     lines = [
@@ -338,7 +338,7 @@ def test_no_number_of_a_wide_table_is_cut_at_80_columns():
 @pytest.mark.parametrize("ahead", ["ehk", "ehk_alpha"])
 def test_a_finding_says_where_another_column_is_better(ahead):
     size = replace(ehk.QUICK, data=("servo",))
-    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_METHODS}
+    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_LABELS}
     points = pd.DataFrame({"fraction": [0.2], "label": ["EHK2"], "error": [0.1]})
     told = ehk.findings(size, best, {("servo", "ehk_alpha"): 0.5}, points)[0]
     assert ("EHK is ahead of it, 0.300." in told) == (ahead == "ehk")

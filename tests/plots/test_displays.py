@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gapkernel import SVC, KernelRidge
-from gapkernel.inspection import friedman_nemenyi, shapley, value_of_information
+from gapkernel.inspection import shapley, value_of_information
 from gapkernel.plots import (
     BeeswarmDisplay,
     CriticalDifferenceDisplay,
@@ -19,6 +19,7 @@ from gapkernel.plots import (
 )
 from gapkernel.plots.drawing import as_svg, page_axes, spaced
 from gapkernel.plots.scores import Look, curve_figure
+from gapkernel.studies import friedman_nemenyi
 
 mpl.use("Agg")
 

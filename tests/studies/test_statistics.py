@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from gapkernel.inspection.ranks import holm
+from gapkernel.inspection import holm
 from gapkernel.studies import all_pairs, cell_tests, paired_test
 from gapkernel.studies.statistics import sign_flip_pvalue
 

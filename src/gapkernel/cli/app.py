@@ -30,7 +30,7 @@ Decimal = Annotated[
 ]
 Rows = Annotated[int, Option(help="The most rows to learn from; of a larger table that many are drawn.")]
 MOST_ROWS = 20_000
-METHODS = (
+METHOD_NAMES = (
     "gap, genrbf, genrbf-indicator, rbf, ehk, mean_indicator, boosting-one-hot, linear; gap-quick; for many rows "
     "fourier, fourier-quick, mean_landmarks; and baseline, which learns nothing"
 )
@@ -98,7 +98,7 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[Path, Option("--out", "-o", help="The file to write, usually NAME.skops.")],
-    method: Annotated[str, Option("--method", "-m", help=f"One of {METHODS}.")] = "gap",
+    method: Annotated[str, Option("--method", "-m", help=f"One of {METHOD_NAMES}.")] = "gap",
     task: Task = "auto",
     rows: Rows = MOST_ROWS,
     drop: Drop = [],  # noqa: B006

@@ -25,8 +25,8 @@ from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
 from gapkernel.cli.problem import FOLDS, Problem, Request
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.missingness import ampute
-from gapkernel.studies import METHODS, Choice, Protocol, Store, Study, Task, duration, run, tasks_of
-from gapkernel.studies.methods import (
+from gapkernel.studies import CANDIDATES, Choice, Protocol, Store, Study, Task, duration, run, tasks_of
+from gapkernel.studies.candidates import (
     COMPARED,
     COMPARED_ON_MANY_ROWS,
     COMPARED_QUICKLY,
@@ -78,7 +78,7 @@ def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=No
     verdict = Verdict(problem, results)
     status = console.status(f"Choosing the settings of {verdict.label(verdict.winner)} on all rows ...")
     with status, warnings.catch_warnings(action="ignore"):  # of single estimators on the way
-        choice = problem.choose(METHODS[verdict.winner])
+        choice = problem.choose(CANDIDATES[verdict.winner])
         members = _members(verdict, choice)
     show(verdict, console)
     with written_whole(out) as beside:
@@ -96,27 +96,27 @@ class CompareTask(Protocol):
     problem: Problem
 
     def result(self, task: Task) -> dict[str, Any]:
-        problem, method = self.problem, METHODS[task.method]
+        problem, candidate = self.problem, CANDIDATES[task.method]
         X = problem.X
         if task.fraction:
             X = ampute(X, task.fraction, task.mechanism, random_state=task.data_seed)
         train, test = fold_of(task, problem.y, FOLDS, problem.task)
-        self._warm_up(method, Labelled(take_rows(X, train), problem.y[train], problem.task))
-        trial = problem.try_out(method, X, train, test)
+        self._warm_up(candidate, Labelled(take_rows(X, train), problem.y[train], problem.task))
+        trial = problem.try_out(candidate, X, train, test)
         found, answers = measured(problem.y[test], trial.estimator, take_rows(X, test))
         seconds = {"tune_seconds": trial.tune_seconds, "fit_seconds": trial.fit_seconds}
         kept = {} if task.fraction else {"rows": test.tolist(), "answers": answers.tolist()}
         return {"settings": trial.choice.settings, **seconds, **found, **kept}
 
-    def _warm_up(self, method, rows: Labelled) -> None:
+    def _warm_up(self, candidate, rows: Labelled) -> None:
         """Do it once on few rows, so that no time is taken for compiling and loading."""
-        if (self.problem.name, method.name) in _warm:
+        if (self.problem.name, candidate.name) in _warm:
             return
         n_classes = len(np.unique(rows.y)) if self.problem.is_classification else 0
         few = at_most(rows, max(WARM_ROWS, 5 * n_classes))
-        choice = self.problem.choose(method, few.X, few.y)
-        self.problem.build(method, choice).fit(few.X, few.y).predict(few.X)
-        _warm.add((self.problem.name, method.name))
+        choice = self.problem.choose(candidate, few.X, few.y)
+        self.problem.build(candidate, choice).fit(few.X, few.y).predict(few.X)
+        _warm.add((self.problem.name, candidate.name))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -237,8 +237,8 @@ def _results(study: Study, kept: Path, n_jobs: int, expected: float, console: Co
 
 
 def _members(verdict: Verdict, choice: Choice):
-    """What the estimator that chooses makes of all rows, if it won."""
+    """The members of the Gap estimator fitted to all rows, if it won."""
     if not verdict.winner.startswith("gap"):
         return None
     problem = verdict.problem
-    return problem.build(METHODS[verdict.winner], choice).fit(problem.X, problem.y).members_
+    return problem.build(CANDIDATES[verdict.winner], choice).fit(problem.X, problem.y).members_

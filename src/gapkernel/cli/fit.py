@@ -13,11 +13,10 @@ from gapkernel.cli.describe import LOOK
 from gapkernel.cli.output import counted, may_write, note, say
 from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
-from gapkernel.estimators.gap.member_list import Members
+from gapkernel.estimators.gap.fitted import Members
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.persistence import save
-from gapkernel.studies import METHODS
-from gapkernel.studies.methods import FITTED
+from gapkernel.studies import CANDIDATES
 from gapkernel.tables.input_errors import InputError
 
 MISSING, PROBABILITY, LOW, HIGH = "share_missing", "probability_", "_low", "_high"
@@ -27,9 +26,9 @@ MISSING, PROBABILITY, LOW, HIGH = "share_missing", "probability_", "_low", "_hig
 def fit(request: Request, out: Path, *, method="gap") -> None:
     """Fit ``method`` to a file and write the model to ``out``."""
     console = Console()
-    if method not in FITTED:
-        raise InputError(f"--method must be one of {', '.join(FITTED)}, got '{method}'.")
-    chosen = METHODS[method]
+    if method not in CANDIDATES:
+        raise InputError(f"--method must be one of {', '.join(CANDIDATES)}, got '{method}'.")
+    chosen = CANDIDATES[method]
     may_write(out, request.path)
     problem = request.problem()
     check_target(problem.target, set(problem.y) if problem.is_classification else ())
@@ -63,7 +62,7 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
 
 
 def show_members(members: Members, loss: str, console: Console) -> None:
-    """Show what an estimator that chooses for itself has tried, and what it uses; its scores are minus a loss."""
+    """Show the members that a Gap estimator tried, and the weights of those it uses; its scores are minus a loss."""
     table = Table(title=f"Members, by their {loss} out of fold", **LOOK)
     table.add_column("member")
     for name in ("weight", loss, "seconds"):

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
 from gapkernel.cli.options import in_options, words_of
-from gapkernel.studies import METHODS, Choice, Method, choose, folds, table_grid
-from gapkernel.studies.method import has_categories
-from gapkernel.studies.methods import Trial, try_out
+from gapkernel.estimators.candidate import has_categories
+from gapkernel.studies import CANDIDATES, Candidate, Choice, choose, folds, table_grid, try_out
+from gapkernel.studies.protocol import Tuned
 from gapkernel.tables.files import AS_IT_IS, Labelled, Reading, read_labelled_file
 
 FOLDS, INNER_FOLDS = 5, 3
@@ -66,7 +66,7 @@ class Request:
                 "import pandas as pd",
                 "from gapkernel import TableModel",
                 "from gapkernel.datasets import read_xy",
-                METHODS[method].code(choice.settings, problem.task, problem.has_categories, problem.inner_folds),
+                CANDIDATES[method].code(choice.settings, problem.task, problem.has_categories, problem.inner_folds),
                 "",
                 f"X, y = read_xy({str(self.path)!r}, {self.target!r}{options})",
                 f"model = TableModel(model, {self.target!r}{model}).fit(X, y)",
@@ -149,10 +149,10 @@ class Problem:
         """The folds by which the settings and probabilities of a final model are found."""
         return folds(INNER_FOLDS, 0, self.task)
 
-    def choose(self, method: Method, X=None, y=None) -> Choice:
-        """The settings of a method that do best in folds of all rows, or of those given."""
+    def choose(self, candidate: Candidate, X=None, y=None) -> Choice:
+        """The settings of a candidate that do best in folds of all rows, or of those given."""
         X, y = (self.X, self.y) if X is None else (X, y)
-        return choose(method, X, y, self.inner_folds, table_grid(X.shape[1]), self.task, self.metric)
+        return choose(candidate, X, y, self.inner_folds, table_grid(X.shape[1]), self.task, self.metric)
 
     @property
     def metric(self):
@@ -162,11 +162,11 @@ class Problem:
         """
         return balanced_accuracy_score if self.is_uneven else None
 
-    def try_out(self, method: Method, X, train: np.ndarray, test: np.ndarray) -> Trial:
-        """Choose the settings of a method among the training rows of a table, fit it, and answer the test rows."""
+    def try_out(self, candidate: Candidate, X, train: np.ndarray, test: np.ndarray) -> Tuned:
+        """Choose the settings of a candidate among the training rows of a table, fit it, and answer the test rows."""
         grid, cv = table_grid(X.shape[1]), self.inner_folds
-        return try_out(method, X, self.y, train, test, cv, grid, self.task, self.metric, probabilities=True)
+        return try_out(candidate, X, self.y, train, test, cv, grid, self.task, self.metric, probabilities=True)
 
-    def build(self, method: Method, choice: Choice):
-        """The estimator of a method, not fitted yet; a classifier has probabilities."""
-        return method.build(choice.settings, self.task, self.has_categories, self.inner_folds)
+    def build(self, candidate: Candidate, choice: Choice):
+        """The estimator of a candidate, not fitted yet; a classifier has probabilities."""
+        return candidate.build(choice.settings, self.task, self.has_categories, self.inner_folds)

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.inspectable import MOST_MASKS, Inspectable, TrainingSummary
 from gapkernel.inspection.answers import inside_of, last_step, with_summary
-from gapkernel.inspection.ranks import holm
 from gapkernel.kernels.width import scale_gamma
 from gapkernel.rows import Moments, Patterns
 
@@ -179,3 +178,12 @@ def _two_samples(patterns: np.ndarray, counts: np.ndarray, random) -> tuple[floa
     squares = np.einsum("ij,ij->i", away @ kernel, away)
     pvalue = np.mean(squares >= squares[0] * (1 - 1e-12))
     return float(np.sqrt(max(squares[0], 0.0))), float(pvalue)
+
+
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling and at most 1."""
+    order = np.argsort(pvalues, kind="stable")
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    out = np.empty(len(pvalues))
+    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return out

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.inspection.ranks import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.plots.drawing import Display
+from gapkernel.studies import FriedmanNemenyi, friedman_nemenyi
 
 
 @dataclass(kw_only=True, eq=False)
 class CriticalDifferenceDisplay(Display):
     """Demsar's diagram: mean ranks on an axis, bars over methods whose difference may be chance.
 
-    Build it with `from_scores` or from a result of `gapkernel.inspection.friedman_nemenyi`.
+    Build it with `from_scores` or from a result of `gapkernel.studies.friedman_nemenyi`.
 
     Parameters
     ----------

@@ -1,60 +1,57 @@
-"""Studies over data sets, gaps and methods: what is tried, how it is scored, a store that goes on where it stopped."""
+"""Studies over data sets, gaps and candidates: what is tried, how it is scored, and a store from which they go on."""
 
-from gapkernel.studies.grid import PAPER_GRID, QUICK_GRID, Grid, powers_of_two as powers_of_two, table_grid
-from gapkernel.studies.method import (
-    EM_TOLERANCE as EM_TOLERANCE,
-    FilledMethod as FilledMethod,
-    KernelMethod as KernelMethod,
-    MadeMethod as MadeMethod,
-    Method,
+from gapkernel.estimators.candidate import (
+    Candidate,
+    Grid,
     Metric as Metric,
-    PreparedMethod as PreparedMethod,
     answers_on_complete_rows as answers_on_complete_rows,
-    with_probabilities as with_probabilities,
+    from_grid as from_grid,
 )
-from gapkernel.studies.methods import METHODS, Choice, choose, on_laws as on_laws, try_out as try_out
+from gapkernel.studies.candidates import (
+    CANDIDATES,
+    EM_TOLERANCE as EM_TOLERANCE,
+    PAPER_GRID as PAPER_GRID,
+    QUICK_GRID as QUICK_GRID,
+    on_filled as on_filled,
+    on_laws as on_laws,
+    powers_of_two as powers_of_two,
+    table_grid as table_grid,
+)
 from gapkernel.studies.protocol import (
+    Choice as Choice,
     NestedCV,
     Protocol,
+    choose,
     fold_of as fold_of,
-    folds,
-    nested,
+    folds as folds,
+    nested as nested,
     remove_by_row as remove_by_row,
+    try_out as try_out,
 )
-from gapkernel.studies.running import duration as duration, run
+from gapkernel.studies.rank_tests import FriedmanNemenyi as FriedmanNemenyi, friedman_nemenyi
 from gapkernel.studies.statistics import (
-    AllPairs,
-    PairedTest,
-    all_pairs,
+    AllPairs as AllPairs,
+    all_pairs as all_pairs,
     cell_tests,
     paired_test,
     sign_flip_pvalue as sign_flip_pvalue,
 )
-from gapkernel.studies.store import Store, versions as versions
-from gapkernel.studies.tasks import Study, Task, rounds_of, tasks_of
+from gapkernel.studies.store import Store, duration as duration, run, versions as versions
+from gapkernel.studies.study import Study, Task, rounds_of as rounds_of, tasks_of
 
 __all__ = [
-    "METHODS",
-    "PAPER_GRID",
-    "QUICK_GRID",
-    "AllPairs",
-    "Choice",
+    "CANDIDATES",
+    "Candidate",
     "Grid",
-    "Method",
     "NestedCV",
-    "PairedTest",
     "Protocol",
     "Store",
     "Study",
     "Task",
-    "all_pairs",
     "cell_tests",
     "choose",
-    "folds",
-    "nested",
+    "friedman_nemenyi",
     "paired_test",
-    "rounds_of",
     "run",
-    "table_grid",
     "tasks_of",
 ]

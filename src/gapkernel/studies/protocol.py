@@ -1,4 +1,4 @@
-"""How one task of a study is done: nested cross-validation, in which everything is learned inside the training fold."""
+"""How settings are chosen, and how one task of a study is done: all is learned inside the training fold."""
 
 from __future__ import annotations
 
@@ -8,19 +8,110 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from time import process_time
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from gapkernel.compute.runtime.config import config_context
 from gapkernel.datasets import load
+from gapkernel.estimators.candidate import Candidate, Grid, Metric, has_categories
+from gapkernel.estimators.search import Settings
 from gapkernel.missingness import ampute
-from gapkernel.studies.grid import PAPER_GRID, Grid
-from gapkernel.studies.method import Method
-from gapkernel.studies.methods import METHODS, try_out
-from gapkernel.studies.tasks import Study, Task
+from gapkernel.studies.candidates import CANDIDATES, PAPER_GRID
+from gapkernel.studies.study import Study, Task
+
+
+class Choice(NamedTuple):
+    """Settings, and their mean score in the cross-validation that chose them; None if there was nothing to choose."""
+
+    settings: Settings
+    score: float | None
+
+
+class Tuned(NamedTuple):
+    """The settings that were chosen, the estimator with them, its answers to the test rows, and processor seconds."""
+
+    choice: Choice
+    estimator: BaseEstimator
+    guess: np.ndarray
+    tune_seconds: float
+    fit_seconds: float
+
+
+def choose(
+    candidate: Candidate, X, y, cv, grid: Grid, task: str = "classification", metric: Metric | None = None
+) -> Choice:
+    """The setting that does best by a metric in a cross-validation of the rows given, the first of equals.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        What to tune.
+    X : array-like or frame of shape (n_samples, n_features)
+        The table, gaps included.
+    y : array-like of shape (n_samples,)
+        The classes or numbers to predict.
+    cv : splitter
+        The splits that all settings share.
+    grid : Grid
+        The settings to try.
+    task : {"classification", "regression"}, default="classification"
+        What ``y`` holds.
+    metric : Metric, default=None
+        What is best; None is the accuracy, or R squared for numbers.
+
+    Returns
+    -------
+    choice : Choice
+        Its ``settings``, and their mean ``score`` over the splits; None if there was nothing to choose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import StratifiedKFold
+    >>> from gapkernel.studies import CANDIDATES, Grid, choose
+    >>> X = np.random.default_rng(0).standard_normal((40, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> X[::4, 1] = np.nan
+    >>> choice = choose(CANDIDATES["genrbf"], X, y, StratifiedKFold(2), Grid(C=(0.001, 10.0), gamma=(0.1,)))
+    >>> choice.settings
+    {'gamma': 0.1, 'C': 10.0}
+    """
+    settings = candidate.settings(grid, task)
+    if len(settings) == 1:
+        return Choice(settings[0], None)
+    means = candidate.scores(X, y, cv, settings, task, metric).mean(axis=0)
+    best = int(means.round(12).argmax())  # sums of equal scores may differ by rounding
+    return Choice(settings[best], float(means[best]))
+
+
+def try_out(
+    candidate: Candidate,
+    X,
+    y,
+    train,
+    test,
+    cv,
+    grid: Grid,
+    task: str = "classification",
+    metric: Metric | None = None,
+    probabilities: bool = False,
+) -> Tuned:
+    """Choose by ``cv`` among the training rows, fit to all of them, and answer the test rows.
+
+    With ``probabilities`` a classifier that has none of its own learns them by the same folds.
+    """
+    here, there = _safe_indexing(X, train), _safe_indexing(X, test)
+    begin = process_time()
+    choice = choose(candidate, here, y[train], cv, grid, task, metric)
+    chosen = process_time()
+    folds = cv if probabilities else None
+    estimator = candidate.build(choice.settings, task, has_categories(X), folds).fit(here, y[train])
+    return Tuned(choice, estimator, estimator.predict(there), chosen - begin, process_time() - chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +167,7 @@ class NestedCV(Protocol):
     Examples
     --------
     >>> from gapkernel.studies import NestedCV, tasks_of
-    >>> study = NestedCV(n_folds=3).study("small", tasks_of(dataset=["pima"], method=["mean"], fold=range(3)))
+    >>> study = NestedCV(n_folds=3).study("small", tasks_of(dataset=["pima"], method=["genrbf"], fold=range(3)))
     >>> len(study.tasks), study.settings["n_folds"]
     (3, 3)
     """
@@ -87,14 +178,13 @@ class NestedCV(Protocol):
     max_rows: int | None = None
     drop: tuple[tuple[str, str], ...] = ()
 
-    methods: ClassVar[Mapping[str, Method]] = METHODS
-    """Those that a task may name."""
+    candidates: ClassVar[Mapping[str, Candidate]] = CANDIDATES
+    """Those that a task may name as its method."""
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = self.data(task)
         train, test = fold_of(task, y, self.n_folds)
-        method = self.methods[task.method]
-        found = nested(method, X, y, train, test, self.grid, self.n_inner_folds, task.split_seed)
+        found = nested(self.candidates[task.method], X, y, train, test, self.grid, self.n_inner_folds, task.split_seed)
         return found | {"gaps": float(np.isnan(X).mean())}
 
     def data(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
@@ -109,13 +199,13 @@ class NestedCV(Protocol):
 
 
 def nested(
-    method: Method, X, y, train, test, grid: Grid, n_inner_folds: int = 5, random_state: int | None = None
+    candidate: Candidate, X, y, train, test, grid: Grid, n_inner_folds: int = 5, random_state: int | None = None
 ) -> dict[str, Any]:
     """Accuracy on the test rows of the setting that does best in folds of the training rows.
 
     Parameters
     ----------
-    method : Method
+    candidate : Candidate
         What to tune and to score.
     X, y : table and classes
         All rows.
@@ -137,16 +227,17 @@ def nested(
     Examples
     --------
     >>> import numpy as np
-    >>> from gapkernel.studies import METHODS, Grid, nested
+    >>> from gapkernel.studies import CANDIDATES, Grid, nested
     >>> X = np.random.default_rng(0).standard_normal((40, 2))
     >>> y = (X[:, 0] > 0).astype(int)
     >>> X[::4, 1] = np.nan
     >>> grid = Grid(C=(1.0, 10.0), gamma=(0.1, 1.0))
-    >>> found = nested(METHODS["genrbf"], X, y, np.arange(30), np.arange(30, 40), grid, n_inner_folds=2, random_state=0)
+    >>> train, test = np.arange(30), np.arange(30, 40)
+    >>> found = nested(CANDIDATES["genrbf"], X, y, train, test, grid, n_inner_folds=2, random_state=0)
     >>> found["accuracy"] > 0.8
     True
     """
-    trial = try_out(method, X, y, train, test, folds(n_inner_folds, random_state), grid)
+    trial = try_out(candidate, X, y, train, test, folds(n_inner_folds, random_state), grid)
     return {
         "accuracy": float(np.mean(trial.guess == y[test])),
         "inner_accuracy": trial.choice.score,
@@ -187,7 +278,7 @@ def fold_of(task: Task, y, number: int, kind: str = "classification") -> tuple[n
 
 
 def remove_by_row(X: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A table without so many cells of each row, any of them alike."""
+    """The table with ``counts`` cells of each row removed, drawn at random."""
     places = random.random(X.shape).argsort(axis=1).argsort(axis=1)
     return np.where(places < counts[:, None], np.nan, X)
 

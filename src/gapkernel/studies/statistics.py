@@ -1,4 +1,4 @@
-"""Paired tests of methods on the same splits; ranks over blocks are in `gapkernel.inspection.ranks`."""
+"""Paired tests of methods on the same splits; `gapkernel.studies.rank_tests` has ranks over blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 from scipy import stats
 
-from gapkernel.inspection.ranks import holm
+from gapkernel.inspection import holm
 
 CELL = ["dataset", "mechanism", "fraction"]
 
@@ -73,8 +73,8 @@ def paired_test(first, second, *, test_share=0.2) -> PairedTest:
 class AllPairs:
     """Every pair of methods on the same splits, by the t test of Nadeau and Bengio and Holm's correction for all pairs.
 
-    Pairs with a reference, such as what needs no model, are corrected by themselves: whether a method has learned
-    anything is another question than which is best, and less is asked of each answer.
+    Pairs with a reference, such as a baseline that learns nothing, are corrected by themselves: whether a method has
+    learned anything is another question than which method is best.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class AllPairs:
     errors : ndarray of shape (n_methods, n_methods)
         Standard error of each difference.
     pvalues : ndarray of shape (n_methods, n_methods)
-        After Holm's correction: where all those up to 0.05 are called differences, the chance that any of them is
-        none is at most 5 %, among the pairs with the reference and among the others. 1 where all splits differ by the
-        same, as they then have no spread to compare with.
+        After Holm's correction. If all pairs up to 0.05 are called different, the chance of any error is at most 5 %
+        among the pairs with the reference, and at most 5 % among the others. 1 where all splits differ by the same
+        amount, which leaves no spread to compare with.
     n_splits : int
         Number of splits that were scored.
     reference : str or None

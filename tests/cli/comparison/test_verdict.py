@@ -7,7 +7,7 @@ from cli.comparisons import problem, results, verdict_of
 from gapkernel.cli.comparison.measures import ACCURACY
 from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.studies import all_pairs
-from gapkernel.studies.methods import COMPARED_QUICKLY
+from gapkernel.studies.candidates import COMPARED_QUICKLY
 
 
 def test_the_estimator_that_chooses_is_measured_against_the_simplest_as_good():

@@ -1,4 +1,4 @@
-"""The estimators nobody has to choose: what they promise of members, weights, probabilities, sets and intervals."""
+"""The Gap estimators: what they promise of members, weights, probabilities, sets and intervals."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The estimators nobody has to choose, on tables in parts and on more rows than they are chosen by."""
+"""The Gap estimators on tables in parts, and on more rows than their members are chosen by."""
 
 import numpy as np
 import pytest

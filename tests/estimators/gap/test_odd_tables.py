@@ -1,4 +1,4 @@
-"""Odd columns, rows and classes, which the estimators nobody has to choose take as they are or name."""
+"""Odd columns, rows and classes, which the Gap estimators take as they are or name in an error."""
 
 import numpy as np
 import pandas as pd

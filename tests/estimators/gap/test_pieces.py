@@ -1,4 +1,4 @@
-"""What the estimators nobody has to choose are made of: columns, views, weights of members, and calibrated scores."""
+"""What the Gap estimators are made of: columns, views, weights of members, and calibrated scores."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,10 @@ from sklearn.pipeline import make_pipeline
 from strategies import mixed_classes, punch
 
 import gapkernel as gk
-from gapkernel.estimators.gap import process_member
-from gapkernel.estimators.gap.base import LARGE, MEMBERS
-from gapkernel.estimators.gap.columns import code_columns, preparation
+from gapkernel.estimators.gap import shared_data
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
-from gapkernel.estimators.gap.members import EstimatorMember
-from gapkernel.estimators.gap.views import gaps_as_levels, without_offsets
+from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, of_estimator
+from gapkernel.estimators.gap.preparation import code_columns, gaps_as_levels, preparation, without_offsets
 from gapkernel.tables import read_table
 
 FEW = ["process", "genrbf"]
@@ -98,12 +96,11 @@ def test_many_members_of_one_family_take_nothing_from_the_others():
 @pytest.mark.parametrize("estimator", [gk.GapClassifier(), gk.GapRegressor()], ids=str)
 def test_the_docstring_names_every_member(estimator):
     text = " ".join(type(estimator).__doc__.split())
-    known = [*MEMBERS, *(member.name for member in LARGE), *estimator._trees]
-    assert [name for name in known if f'"{name}"' not in text] == []
+    assert [name for name in KERNELS | FEATURES | TREES if f'"{name}"' not in text] == []
 
 
 def test_every_kernel_is_of_one_family_and_every_boosting_of_another():
-    families = {name: member.family for name, member in (MEMBERS | gk.GapClassifier()._trees).items()}
+    families = {name: member.family for name, member in (KERNELS | FEATURES | TREES).items()}
     assert set(families.values()) == {
         "process",
         "process, shrunk",
@@ -112,7 +109,7 @@ def test_every_kernel_is_of_one_family_and_every_boosting_of_another():
         "boosting",
         "forest",
     }
-    given = [EstimatorMember("Pipeline", make_pipeline(one)) for one in (GaussianNB(), LogisticRegression())]
+    given = [of_estimator("Pipeline", make_pipeline(one)) for one in (GaussianNB(), LogisticRegression())]
     assert given[0].family != given[1].family
     assert families["trees"] == families["trees, small"] != families["forest"]
     assert families["genrbf, indicator"] == families["ehk"] == families["rbf, offsets"]
@@ -130,9 +127,11 @@ def test_scores_become_the_probabilities_they_promise():
 def test_the_largest_class_chooses_the_process_of_several(monkeypatch):
     """The choice of a view costs one process, whatever the number of classes."""
     fitted = []
-    original = process_member._sampled
+    original = shared_data.SharedData._fitted_to_sample
     monkeypatch.setattr(
-        process_member, "_sampled", lambda *given: fitted.append(original(*given).processes_) or original(*given)
+        shared_data.SharedData,
+        "_fitted_to_sample",
+        lambda *given: fitted.append(original(*given).processes_) or original(*given),
     )
     X, y = mixed_classes(n=60, n_classes=3)
     gk.GapClassifier(members=["process"], random_state=0, cv=2).fit(X, y)
@@ -140,10 +139,38 @@ def test_the_largest_class_chooses_the_process_of_several(monkeypatch):
     assert all(len(processes) == 1 for processes in fitted)
 
 
+@pytest.mark.parametrize("model", [gk.GapClassifier, gk.GapRegressor])
+def test_a_member_finds_the_same_whatever_was_tried_before_it(model):
+    """What members share is computed from the table alone."""
+    X, y = mixed_classes(n=60)
+    y = y if model is gk.GapClassifier else np.nan_to_num(X["a"]) + (y == "yes")
+    names = ["process, shrunk", "genrbf, indicator", "ehk, levels", "process", "genrbf"]
+    there, back = (
+        {row.member: row[1:3] for row in model(members=some, cv=3, random_state=0).fit(X, y).members_}
+        for some in (names, names[::-1])
+    )
+    assert there.keys() == back.keys() == set(names)
+    for name in names:
+        assert str(there[name]) == str(back[name])
+
+
+def test_processes_share_their_choice(monkeypatch):
+    """The view and the kernel on the gaps are chosen once, however many members are processes."""
+    fits = []
+    original = shared_data.SharedData._process
+    monkeypatch.setattr(shared_data.SharedData, "_process", lambda *given: fits.append(given[1]) or original(*given))
+    X, y = mixed_classes(n=60)
+    gk.GapClassifier(members=["process"], random_state=0, cv=2).fit(X, y)
+    alone = len(fits)
+    gk.GapClassifier(members=["process", "process, shrunk"], random_state=0, cv=2).fit(X, y)
+    assert alone > 1
+    assert len(fits) == 2 * alone
+
+
 @pytest.mark.parametrize("name", ["MOST_SEARCHED", "SEARCH_COST"])
 def test_length_scales_of_columns_stay_where_hyperparameters_are_found_from_fewer_rows(monkeypatch, name):
-    monkeypatch.setattr(process_member, "FEWEST_SEARCHED", 60)
-    monkeypatch.setattr(process_member, name, 60)
+    monkeypatch.setattr(shared_data, "FEWEST_SEARCHED", 60)
+    monkeypatch.setattr(shared_data, name, 60)
     random = np.random.default_rng(0)
     X = random.standard_normal((90, 3))
     for model, y in ((gk.GapRegressor, np.sin(3 * X[:, 0])), (gk.GapClassifier, (X[:, 0] > 0).astype(int))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gapkernel.plots.drawing import GRID, MISSING, OBSERVED, PALETTE, SOFT
-from gapkernel.studies.methods import COMPARED
+from gapkernel.studies.candidates import COMPARED
 
 LIGHT = {
     "ink": "#1c2733",

@@ -13,12 +13,12 @@ from gapkernel.cli.comparison.colours import colour_of, coloured, style_of
 from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
-from gapkernel.estimators.gap.member_list import Members
+from gapkernel.estimators.gap.fitted import Members
 from gapkernel.missingness import GapSummary, summary
 from gapkernel.plots import PatternDisplay
 from gapkernel.plots.drawing import as_svg, page_axes
 from gapkernel.plots.scores import Look, curve_figure, interval_figure, prediction_figure, reliability_figure
-from gapkernel.studies import METHODS, Choice
+from gapkernel.studies import CANDIDATES, Choice
 from gapkernel.studies.store import versions
 
 TERMS = {
@@ -45,7 +45,7 @@ def page(verdict: Verdict, choice: Choice, request: Request, members: Members | 
     request : Request
         What was asked for; the lines to paste ask for the same.
     members : Members, default=None
-        Those of the estimator that chooses, on all rows.
+        Those of the Gap estimator, on all rows.
     """
     problem, gaps = verdict.problem, summary(verdict.problem.X)
     winner, measure = verdict.label(verdict.winner), verdict.measure
@@ -110,8 +110,8 @@ def _facts(verdict: Verdict, gaps: GapSummary) -> str:
 
 
 def _look(verdict: Verdict, method: str, short: bool = False) -> Look:
-    label = METHODS[method].short if short else verdict.label(method)
-    return Look(label, colour_of(method), not METHODS[method].ours)
+    label = CANDIDATES[method].short if short else verdict.label(method)
+    return Look(label, colour_of(method), not CANDIDATES[method].ours)
 
 
 def _score_figure(verdict: Verdict) -> str:
@@ -206,12 +206,12 @@ def _pairs(verdict: Verdict) -> str:
             shown = "" if first == second else measure.lead(*pairs.lead(first, second)).removesuffix(" points")
             cells.append(f"<b>{shown}</b>" if first != second and pairs.beats(first, second) else shown)
         rows.append(tuple(cells))
-    return _table(("method", *(METHODS[name].short for name in verdict.ranked)), rows)
+    return _table(("method", *(CANDIDATES[name].short for name in verdict.ranked)), rows)
 
 
 def _named(verdict: Verdict, method: str) -> str:
     """A method with the mark it has in the figures."""
-    kind = "" if METHODS[method].ours else " hollow"
+    kind = "" if CANDIDATES[method].ours else " hollow"
     return f'<i class="swatch{kind}" style="--mark: var(--{colour_of(method)[1:]})"></i>{escape(verdict.label(method))}'
 
 
@@ -253,7 +253,7 @@ def _method(verdict: Verdict) -> str:
 
 
 def _members(verdict: Verdict, members: Members | None) -> str:
-    """A section on what the estimator that chooses has tried; nothing if it did not win."""
+    """A section on what the Gap estimator has tried; nothing if it did not win."""
     if members is None:
         return ""
     rows = [

@@ -11,8 +11,8 @@ from scipy import stats
 
 from gapkernel.cli.comparison.measures import Measure, measures_of
 from gapkernel.cli.problem import FOLDS, Problem
-from gapkernel.studies import METHODS, AllPairs, all_pairs
-from gapkernel.studies.methods import SIMPLEST_FIRST
+from gapkernel.studies import CANDIDATES, AllPairs, all_pairs
+from gapkernel.studies.candidates import SIMPLEST_FIRST
 from gapkernel.studies.statistics import corrected_margin
 
 BINS = 8
@@ -106,7 +106,7 @@ class Verdict:
     def label(self, method: str) -> str:
         """What people call a method."""
         if method != BASELINE:
-            return METHODS[method].label
+            return CANDIDATES[method].label
         return "majority class" if self.problem.is_classification else f"mean of {self.problem.target}"
 
     @property
@@ -195,7 +195,7 @@ class Verdict:
 
     @property
     def worth(self) -> str:
-        """Whether the estimator that chooses is worth more than the simplest method that is as good."""
+        """Whether the Gap estimator is worth more than the simplest method that is as good."""
         name = next((name for name in self.ranked if name.startswith("gap")), None)
         if name is None or not self.beat_baseline:
             return ""

@@ -1,6 +1,6 @@
-"""The estimators nobody has to choose: they try many members and combine the good ones."""
+"""`GapClassifier` and `GapRegressor`: they try many members and combine the good ones."""
 
-from gapkernel.estimators.gap.classifier import GapClassifier
-from gapkernel.estimators.gap.regressor import GapRegressor
+from gapkernel.estimators.gap.gap_classifier import GapClassifier
+from gapkernel.estimators.gap.gap_regressor import GapRegressor
 
 __all__ = ["GapClassifier", "GapRegressor"]

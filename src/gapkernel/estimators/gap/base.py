@@ -1,4 +1,4 @@
-"""What the classifier and the regressor that choose for themselves share: prepare, try members, combine, keep."""
+"""What `GapClassifier` and `GapRegressor` share: prepare the table, try members, combine and keep the good ones."""
 
 from __future__ import annotations
 
@@ -6,81 +6,43 @@ import time
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread, run_tasks
+from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread
 from gapkernel.estimators.calibration import Calibration, MaskCalibration
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
-from gapkernel.estimators.gap.columns import Preparation, code_columns, preparation
-from gapkernel.estimators.gap.combination import ToProbabilities, log_loss, weighted_mean
-from gapkernel.estimators.gap.inspection import InspectableMembers
-from gapkernel.estimators.gap.left_out import LeftOutMembers
-from gapkernel.estimators.gap.member_list import MemberRow, Members
-from gapkernel.estimators.gap.members import EstimatorMember, FourierMember, KernelMember
-from gapkernel.estimators.gap.problem import FittedMember, Member, Problem, Tried, drawn_rows
-from gapkernel.estimators.gap.process_member import LEAST_GAIN, ProcessMember, process_evidence
-from gapkernel.estimators.gap.targets import PreparedParts, Targets
-from gapkernel.estimators.gap.views import AsItIs, View, gaps_as_levels, without_offsets
+from gapkernel.estimators.gap.combination import log_loss, weighted_mean
+from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members, combined
+from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
+from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
+from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
+from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.sampled_density import sample_rows
-from gapkernel.estimators.search import check_partition, weights_for
+from gapkernel.estimators.search import check_partition
 from gapkernel.solvers.base import Folds
 from gapkernel.tables import Table, read_labelled, read_splits, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts, parts_of
 from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
-MEMBERS: dict[str, Member] = {
-    member.name: member
-    for member in (
-        ProcessMember("process"),
-        ProcessMember("process, shrunk", shrunk=True),
-        ProcessMember("process, offsets", offsets=True),
-        ProcessMember("process, shrunk, offsets", shrunk=True, offsets=True),
-        KernelMember("genrbf", "genrbf"),
-        KernelMember("ehk", "ehk"),
-        KernelMember("rbf", "rbf"),
-        KernelMember("linear", "linear"),
-        KernelMember("genrbf, indicator", "genrbf", indicator=True),
-        KernelMember("rbf, levels", "rbf", view="levels"),
-        KernelMember("ehk, levels", "ehk", view="levels"),
-        KernelMember("genrbf, offsets", "genrbf", view="offsets"),
-        KernelMember("rbf, offsets", "rbf", view="offsets"),
-        KernelMember("linear, offsets", "linear", view="offsets"),
-    )
-}
-"""The members by name, in the order in which they are tried."""
-
-LARGE = (FourierMember("fourier"), FourierMember("fourier, rbf", "rbf"))
-"""The members for more than ``n_exact`` rows, beside the trees."""
-
 MOST_ROWS = 20_000
 """Rows by which members are chosen, weighted and calibrated; those that are used then learn from all rows."""
 
 
-class Outcome(NamedTuple):
-    """A member that was tried, its out-of-fold answers and what they are worth."""
-
-    found: Tried
-    family: str
-    answers: np.ndarray
-    to_probabilities: ToProbabilities | None
-    score: float
-    seconds: float
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator):
+class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     """Tries members on shared folds, averages the best of them, and calibrates by their out-of-fold answers."""
 
     members: str | list = "auto"
@@ -148,23 +110,24 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         chosen_by = table[some], y[some], part_of(weight, some)
         # members run side by side, so one thread each; what they warn of shows in their scores
         with one_blas_thread(), one_openmp_thread(), warnings.catch_warnings(action="ignore"):
-            preparation, problem = self._problem(*chosen_by, splits, targets, seed, members)
+            preparation, data = self._prepared(*chosen_by, splits, targets, seed, members)
             if parts is not None:
-                prepared = PreparedParts(reader, table.schema, preparation, targets, unit)
-                problem = replace(problem, everything=(MappedTable(parts, prepared), None, None))
-            elif len(problem.y) < len(y):
-                problem = replace(problem, everything=(preparation(table), y, weight))
-            tried = self._tried(members, problem, began)
-            answers, families = zip(*((outcome.answers, outcome.family) for outcome in tried), strict=True)
-            weights = self._weights([*answers], [*families], problem)
+                known = {"reader": reader, "schema": table.schema, "targets": targets, "unit": unit}
+                prepared = partial(prepared_part, preparation=preparation, **known)
+                data = replace(data, everything=(MappedTable(parts, prepared), None, None))
+            elif len(data.y) < len(y):
+                data = replace(data, everything=(preparation(table), y, weight))
+            tried = self._tried(members, data, began)
+            answers = [one.judged.answers for one in tried]
+            weights = self._weights(answers, [one.member.family for one in tried], data)
             used = [tried[k] for k in np.flatnonzero(weights)]
-            fitted = [_fitted(outcome, problem) for outcome in used]
-            left_out = _left_out(used, problem) if self.conformal == "mask" else None
-        combined = weighted_mean([*answers], weights)
-        score = self._score(combined, problem)
+            fitted = [_fitted(one, data) for one in used]
+            left_out = _left_out(used, data) if self.conformal == "mask" else None
+        out_of_fold = weighted_mean(answers, weights)
+        score = self._score(out_of_fold, data)
         calibration: Calibration | None = None
         if self.conformal:
-            scores = self._row_scores(combined, problem.y, by_mask=self.conformal == "mask")
+            scores = self._row_scores(out_of_fold, data.y, by_mask=self.conformal == "mask")
             masks = preparation.masks(chosen_by[0])
             calibration = MaskCalibration(chosen_by[0], masks, scores).as_asked(self.conformal)
         self.preparation_, self.columns_, self.schema_ = preparation, preparation.columns, table.schema
@@ -178,14 +141,14 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
     def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""
         if isinstance(self.members, str):
-            kernels = MEMBERS.values() if n_rows <= self.n_exact and not in_parts else LARGE
-            return [*kernels] if in_parts else [*kernels, *self._trees.values()]
+            exact = KERNELS if n_rows <= self.n_exact and not in_parts else FEATURES
+            return [*(exact if in_parts else exact | TREES).values()]
         if not self.members:
             raise ValueError("members is empty: name at least one, or use members='auto'.")
         members = [self._member(given) for given in self.members]
         for member in members:
             if in_parts and not member.takes_parts:
-                names = ", ".join(repr(member.name) for member in LARGE)
+                names = ", ".join(repr(member.name) for member in FEATURES.values())
                 raise ValueError(
                     f"members: {member.name!r} learns from a table in memory. For batches and dask collections name "
                     f"{names}, or use members='auto'."
@@ -193,7 +156,7 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return members
 
     def _member(self, given) -> Member:
-        known = MEMBERS | {member.name: member for member in LARGE} | self._trees
+        known = KERNELS | FEATURES | TREES
         if isinstance(given, str):
             if given not in known:
                 names = ", ".join(map(repr, known))
@@ -203,27 +166,24 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         if not hasattr(given, "fit") or not wanted(given):
             kind = "classifier" if is_classifier(self) else "regressor"
             raise ValueError(f"members: {given!r} is neither the name of a member nor a {kind}.")
-        return EstimatorMember(type(given).__name__, given)
+        return of_estimator(type(given).__name__, given)
 
-    def _problem(
+    def _prepared(
         self, table: Table, y, weight, splits: Folds | None, targets: Targets, seed: int, members: list[Member]
-    ) -> tuple[Preparation, Problem]:
+    ) -> tuple[Preparation, SharedData]:
         """The table in the coding of whole numbers that explains ``y`` better by evidence: numbers, or categories."""
-        splits, labels = splits or self._drawn_splits(y, seed), targets.labels
-        n_classes = 0 if labels is None else len(labels)
+        splits = splits or self._drawn_splits(y, seed)
 
-        def made(codes):
+        def made(codes) -> tuple[Preparation, SharedData]:
             prepare = preparation(table, codes)
             prepared = prepare(table)
-            found = {"plain": AsItIs(), "levels": gaps_as_levels(prepared), "offsets": without_offsets(prepared)}
-            views: dict[str, View] = {name: view for name, view in found.items() if view is not None}
-            return prepare, Problem(views, prepared, y, weight, n_classes, splits, seed, labels, targets.units)
+            return prepare, SharedData(views_of(prepared), prepared, y, weight, splits, seed, targets)
 
         plain, codes = made(np.zeros(table.shape[1], bool)), code_columns(table)
         if not codes.any() or not any(isinstance(member, ProcessMember) for member in members):
             return plain
         coded = made(codes)
-        return coded if process_evidence(coded[1]) > process_evidence(plain[1]) + LEAST_GAIN else plain
+        return coded if coded[1].process.evidence > plain[1].process.evidence + LEAST_GAIN else plain
 
     def _drawn_splits(self, y: np.ndarray, seed: int) -> Folds:
         """As many shuffled folds as ``cv`` says, for all members."""
@@ -242,33 +202,30 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         check_partition(splits, len(y), type(self).__name__)
         return splits
 
-    def _tried(self, members: list[Member], problem: Problem, began: float) -> list[Outcome]:
-        """The members that suit the problem, as many as there is time for."""
-        outcomes: list[Outcome] = []
-        suited = [member for member in members if member.suits(problem)]
+    def _tried(self, members: list[Member], data: SharedData, began: float) -> list[Tried]:
+        """The members that suit the data, as many as there is time for."""
+        tried: list[Tried] = []
+        suited = [member for member in members if member.suits(data)]
         if not suited:
             raise ValueError("None of the members suits the table: use members='auto'.")
         for member in tracked(suited, len(suited), "Trying members"):
-            if outcomes and self.time_limit is not None and time.monotonic() - began > self.time_limit:
-                break
             start = time.monotonic()
-            found = member.tried(problem, self._score_of_raw)
-            answers, to_probabilities = self._answers(found.raw, found.method, problem)
-            seconds = time.monotonic() - start
-            score = self._score(answers, problem)
-            outcomes.append(Outcome(found, member.family, answers, to_probabilities, score, seconds))
-        return outcomes
+            if tried and self.time_limit is not None and start - began > self.time_limit:
+                break
+            best = member.tried(data, self._judged)
+            tried.append(replace(best, seconds=time.monotonic() - start))
+        return tried
 
-    def _score_of_raw(self, raw: np.ndarray, method: str, problem: Problem) -> float:
-        return self._score(self._answers(raw, method, problem)[0], problem)
+    def _judged(self, raw: np.ndarray, method: str, data: SharedData) -> Judged:
+        answers, to_probabilities = self._answers(raw, method, data)
+        return Judged(self._score(answers, data), answers, to_probabilities)
 
     def _average(self, X) -> np.ndarray:
         """The weighted mean of the members' answers."""
         table = self.table_of(X)  # which refuses an estimator that is not fitted
         table = self.preparation_(table)
         with one_blas_thread(), one_openmp_thread():
-            answers = run_tasks(lambda member: member.answers(table), self.fitted_)
-        return weighted_mean(answers, self.weights_)
+            return combined(self.fitted_, self.weights_, table)
 
     def _masks(self, table: Table) -> np.ndarray:
         return self.preparation_.masks(table)
@@ -279,21 +236,32 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         return self._row_scores(answers, self._left_out.y[places], by_mask=True)
 
     @property
-    def _trees(self) -> dict[str, Member]:
-        """Trees to try beside the kernels, by name."""
-        from sklearn import ensemble  # slow to import
+    def gaussian_share(self) -> float:
+        """The weight of the members that have Gaussian laws for gaps; the others have other laws, or trees."""
+        check_is_fitted(self, "fitted_")
+        return float(sum(w for w, m in zip(self.weights_, self.fitted_, strict=True) if m.has_gaussian_laws))
 
-        kind = "Classifier" if is_classifier(self) else "Regressor"
-        boosting = getattr(ensemble, f"HistGradientBoosting{kind}")
-        trees = {
-            "trees": boosting(random_state=0),
-            "trees, small": boosting(max_iter=60, max_leaf_nodes=6, l2_regularization=1.0, random_state=0),
-            "forest": getattr(ensemble, f"RandomForest{kind}")(300, min_samples_leaf=2, random_state=0),
-        }
-        return {
-            name: EstimatorMember(name, estimator, "forest" if name == "forest" else "boosting")
-            for name, estimator in trees.items()
-        }
+    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.
+
+        The law is that of the member with the largest weight among those that see the table as it is, and Gaussian
+        laws first.
+        """
+        table = self.table_of(X)  # which refuses an estimator that is not fitted
+        table = self.preparation_(table)
+        place = np.flatnonzero(self.preparation_.used == column)
+        if not len(place):
+            return np.zeros(1), np.ones(1)  # nothing is learned from the column, whatever it holds
+        pairs = zip(self.fitted_, self.weights_, strict=True)
+        able = [(m.has_gaussian_laws, w, m.estimator) for m, w in pairs if m.has_laws and isinstance(m.view, AsItIs)]
+        if not able:
+            raise ValueError(
+                "No member has laws for the gaps of the table as it is: pass density=, for example "
+                "gapkernel.density.JointGaussian().fit(X_train)."
+            )
+        *_, estimator = max(able, key=lambda entry: entry[:2])
+        values, weights = estimator.cell_nodes(table, int(place[0]), n_nodes)
+        return self.preparation_.in_units(int(place[0]), values), weights
 
     @property
     def _reading(self) -> dict[str, Any]:
@@ -309,20 +277,17 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """Keep what is known of the targets."""
 
     @abstractmethod
-    def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, Any]:
+    def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, Any]:
         """Out-of-fold probabilities or values from a member's raw answers, and the map to probabilities."""
 
-    def _score(self, answers: np.ndarray, problem: Problem) -> float:
+    def _score(self, answers: np.ndarray, data: SharedData) -> float:
         """The score of out-of-fold answers; the higher the better."""
-        if problem.n_classes and self.scoring == "log_loss":
-            return -log_loss(answers, problem.y, problem.weight)
-        model = problem.answering(answers)
-        scorer = check_scoring(model, self.scoring)
-        weights = weights_for(scorer, problem.weight)
-        return float(scorer(model, problem.table.values, problem.truth, **weights))
+        if data.n_classes and self.scoring == "log_loss":
+            return -log_loss(answers, data.y, data.weight)
+        return data.scored(self.scoring, answers)
 
     @abstractmethod
-    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
+    def _weights(self, answers: list[np.ndarray], families: list[str], data: SharedData) -> np.ndarray:
         """The weights of members with these out-of-fold answers, of these families."""
 
     @abstractmethod
@@ -330,31 +295,25 @@ class GapEstimator(AnswersInParts, InspectableMembers, TakesGaps, BaseEstimator)
         """How far off answers to rows that were left out are, for intervals and sets."""
 
 
-def _fitted(outcome: Outcome, problem: Problem, split: int | None = None) -> FittedMember:
+def _fitted(tried: Tried, data: SharedData, split: int | None = None) -> FittedMember:
     """A member fitted to all rows, or to those that a split learns from."""
-    found = outcome.found
-    return FittedMember(
-        problem.views[found.view],
-        found.fit(split=split),
-        found.method,
-        outcome.to_probabilities,
-        problem.part(problem.seen(found.view), split)[0].schema,
-        problem.n_classes,
-    )
+    estimator = data.fit(tried.estimator, tried.setting, tried.view, split)
+    view, schema = data.views[tried.view], data.seen[tried.view].learned_from(split)[0].schema
+    return FittedMember(view, estimator, tried.method, tried.judged.to_probabilities, schema, data.n_classes)
 
 
-def _left_out(used: list[Outcome], problem: Problem) -> LeftOutMembers:
+def _left_out(used: list[Tried], data: SharedData) -> LeftOutMembers:
     """The members that are used, fitted to the rows that each split learns from."""
-    split = np.empty(len(problem.y), np.int64)
-    for k, (_, test) in enumerate(problem.splits):
+    split = np.empty(len(data.y), np.int64)
+    for k, (_, test) in enumerate(data.splits):
         split[test] = k
-    members = [[_fitted(outcome, problem, k) for outcome in used] for k in range(len(problem.splits))]
-    return LeftOutMembers(problem.y, split, members)
+    members = [[_fitted(one, data, k) for one in used] for k in range(len(data.splits))]
+    return LeftOutMembers(data.y, split, members)
 
 
-def _listed(tried: list[Outcome], weights: np.ndarray) -> Members:
+def _listed(tried: list[Tried], weights: np.ndarray) -> Members:
     rows = [
-        MemberRow(outcome.found.name, outcome.found.settings, outcome.score, float(share), outcome.seconds)
-        for outcome, share in zip(tried, weights, strict=True)
+        MemberRow(one.member.name, one.shown, one.judged.score, float(share), one.seconds)
+        for one, share in zip(tried, weights, strict=True)
     ]
     return Members(sorted(rows, key=lambda row: -row.score))

@@ -20,7 +20,7 @@ STEPS = 200
 """Steps of the iteration for the weights of a mixture."""
 
 DOUBT = 0.2
-"""Rows' worth of even odds in every probability."""
+"""How many rows of even odds are mixed into every probability."""
 
 POWER_DEVIATION, SLOPE_DEVIATION = 0.3, 2.0
 """Prior deviations of the logarithm of the power by which probabilities are made more or less sure, and of the slope of
@@ -72,7 +72,7 @@ def sigmoid(scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToP
 
 
 def tempered(log_probabilities: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> ToProbabilities:
-    """One power for all probabilities, which makes them as sure as they may be; 1 unless the rows say otherwise."""
+    """One power for all probabilities that makes them neither too bold nor too cautious; close to 1 with few rows."""
     return _with_one_slope(log_probabilities, y, weight, bounds=(-1.5, 1.5), prior=POWER_DEVIATION)
 
 
@@ -137,8 +137,8 @@ def combined_weights(
 
     Members that are clearly worse than the one with the smallest mean loss are left out, by the standard error of the
     difference. ``best(places)`` gives the weights of the others with the smallest loss, which are moved three
-    quarters of the way to those that treat ``families`` alike: to follow them would be to believe in noise, and members
-    of one family err alike, so that their number says nothing.
+    quarters of the way to those that treat ``families`` alike: the best weights out of fold follow noise. Members of
+    one family err alike, so their number does not count.
     """
     means = np.average(losses, axis=0, weights=weight)
     away = losses - losses[:, [means.argmin()]]

@@ -20,7 +20,7 @@ from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the
 from gapkernel.studies import EM_TOLERANCE, Protocol, Task, folds, paired_test, powers_of_two, remove_by_row
 
 DATASETS = {"heart_statlog": "Heart", "ionosphere": "Ionosphere"}
-METHODS = {
+LABELS = {
     "expected": "SVM, expected kernel",
     "variance": "cone SVM, expected kernel and variances",
     "identity": "cone SVM, imputed rows and spheres",
@@ -142,7 +142,7 @@ def reproduce(context) -> Report:
         Task(dataset, method, "mcar by row", fraction, draw, draw)
         for dataset in DATASETS
         for draw in range(size.splits)
-        for method in METHODS
+        for method in LABELS
         for fraction in ((0.0,) if method == "complete" else size.fractions)
     ]
     return report(context.run("expected-kernel", size.protocol, tasks), size)
@@ -151,14 +151,14 @@ def reproduce(context) -> Report:
 def report(frame, size: Size) -> Report:
     """Fig. 1 and the training times from the results."""
     out = Report("expected kernel", seconds=float(frame["seconds"].sum()))
-    frame = frame.assign(label=frame["method"].map(METHODS))
+    frame = frame.assign(label=frame["method"].map(LABELS))
     panels = {}
     for dataset, title in DATASETS.items():
         part = frame[frame["dataset"] == dataset]
         panels[title] = points_of(part[part["method"] != "complete"], "label", "error")
-        whole = points_of(part[part["method"] == "complete"], "label", "error")[METHODS["complete"]][0]
+        whole = points_of(part[part["method"] == "complete"], "label", "error")[LABELS["complete"]][0]
         ends = (100 * min(size.fractions), 100 * max(size.fractions))
-        panels[title][METHODS["complete"]] = [(x, whole[1], 0.0) for x in ends]
+        panels[title][LABELS["complete"]] = [(x, whole[1], 0.0) for x in ends]
     figure = curves(panels, "test error, %", xlabel="removed features, %", columns=2)
     out.add_figure("figure1_error", figure, "Test error against the share of removed features of each training row.")
     out.tables = [error_table(frame, size), time_table(frame, size), beside_the_paper(claims(frame))]
@@ -183,12 +183,12 @@ def error_table(frame, size: Size) -> ReportTable:
         for fraction in (0.0, *size.fractions):
             cells = [title, f"{100 * fraction:.0f} %"]
             cell = frame[(frame["dataset"] == dataset) & (frame["fraction"] == fraction)]
-            for method in METHODS:
+            for method in LABELS:
                 part = cell.loc[cell["method"] == method, "error"]
                 cells.append(f"{100 * part.mean():.1f} ± {100 * part.sem():.1f}" if len(part) else "")
             rows.append(tuple(cells))
     note = "Mean over splits ± its standard error. The paper gives these as a figure only (Fig. 1)."
-    return ReportTable("Test error in per cent", ("data", "removed", *METHODS.values()), rows, note, keys=2)
+    return ReportTable("Test error in per cent", ("data", "removed", *LABELS.values()), rows, note, keys=2)
 
 
 def time_table(frame, size: Size) -> ReportTable:
@@ -221,7 +221,7 @@ def findings(frame) -> list[str]:
         means = 100 * error[["expected", *CONES]].mean()
         best = f"that SVM, {means['expected']:.1f} %"
         if means.idxmin() != "expected":
-            best = f"the {METHODS[means.idxmin()]}: {means.min():.1f} %, that SVM's {means['expected']:.1f} %"
+            best = f"the {LABELS[means.idxmin()]}: {means.min():.1f} %, that SVM's {means['expected']:.1f} %"
         spans = [f"{ratio[m].min():.0f} to {ratio[m].max():.0f}" for m in CONES]
         out.append(
             f"{title}: no cone SVM is further than {apart:.1f} points of error from the SVM with the expected kernel, "

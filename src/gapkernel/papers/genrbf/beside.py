@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.inspection import friedman_nemenyi
 from gapkernel.papers.genrbf.blocks import PAPER_LABELS, by_data_set, cells, few_gaps, many_gaps, ranks_of
-from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.study.report import ReportTable
+from gapkernel.studies import friedman_nemenyi
 
 READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
 """Other ways to read what the paper says of a method."""
@@ -16,7 +16,7 @@ READ_OTHERWISE = (
     "whose gaps hold expected values; karma, linear: no RBF; karma, RBF of columns: an RBF of each column in place of "
     "its product."
 )
-GAP = METHODS["gap"].short
+GAP = CANDIDATES["gap"].short
 
 
 def on_shared_rounds(frame, other):
@@ -31,7 +31,7 @@ def reading_table(frame, results) -> ReportTable:
     six, readings = on_shared_rounds(frame[frame["label"].isin(PAPER_LABELS)], results)
     rows = []
     for name, method in READINGS.items():
-        label, place = METHODS[name].short, METHODS[method].short
+        label, place = CANDIDATES[name].short, CANDIDATES[method].short
         reading = readings[label].dropna()
         ours = six.loc[reading.index]
         theirs = ours.assign(**{place: reading})

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gapkernel.inspection import friedman_nemenyi
-from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.compared import CANDIDATES
+from gapkernel.studies import friedman_nemenyi
 
-PAPER_LABELS = [METHODS[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
+PAPER_LABELS = [CANDIDATES[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
 """The six methods of the paper."""
 FEW_GAPS, MANY_GAPS = 0.3, 0.5
 
 
 def labelled(frame):
     """The results with the names that people know."""
-    return frame.assign(label=frame["method"].map({name: method.short for name, method in METHODS.items()}))
+    return frame.assign(label=frame["method"].map({name: one.short for name, one in CANDIDATES.items()}))
 
 
 def cells(frame):

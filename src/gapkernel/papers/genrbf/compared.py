@@ -1,11 +1,11 @@
-"""The methods that the genRBF paper compares, and those that stand beside them here."""
+"""The candidates that the genRBF paper compares, and those that stand beside them here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as CompleteSVC
@@ -16,45 +16,34 @@ from gapkernel.imputation import ChainedEquations, GapFiller
 from gapkernel.kernels import GenRBF
 from gapkernel.papers.genrbf.geometric_margin import GeometricMarginSVC
 from gapkernel.papers.genrbf.karma import Karma
-from gapkernel.studies import FilledMethod, MadeMethod, Method, PreparedMethod, answers_on_complete_rows, on_laws
+from gapkernel.studies import Candidate, answers_on_complete_rows, from_grid, on_filled, on_laws
+
+CLASSES = ("classification",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeometricMethod(PreparedMethod):
-    """The geometric margin in the columns that a row has."""
+class MultipleImputation(Candidate):
+    """Chained equations, an RBF support vector machine for each completion, decision values averaged (2MI).
 
-    kernel: str
-    tasks: tuple[str, ...] = ("classification",)
-    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
+    The completions of a split serve all settings.
+    """
 
-    def settings(self, grid, task="classification"):
-        """As for every method, but no penalty above 8 without a width: a linear SVM then only takes longer."""
-        return [one for one in super().settings(grid, task) if one["C"] <= 8 or self.kernel != "linear"]
+    def _answers(self, table, settings, task):
+        return [self._of_split(table, split, settings) for split in table.splits]
 
-    def _last(self, setting, task):
-        return GeometricMarginSVC(kernel=self.kernel, **setting)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MultipleImputationMethod(PreparedMethod):
-    """Chained equations, an RBF support vector machine for each completion, decision values averaged (2MI)."""
-
-    parameters: tuple[str, ...] = ("gamma", "C")
-    tasks: tuple[str, ...] = ("classification",)
-    preparation: BaseEstimator | None = field(default_factory=StandardScaler)
-
-    def _last(self, setting, task):
-        return MultipleImputationClassifier(CompleteSVC(**setting), self._imputer(), pooling="average")
-
-    def _answers(self, here, y, there, settings, task):
-        imputer = self._imputer()
-        completed, others = imputer.fit_transform_all(here), imputer.transform_all(there)
-        pairs = list(zip(completed, others, strict=True))[: None if np.isnan(here).any() else 1]
-        values = [answers_on_complete_rows(SVC(), *pair, y, settings, "decision_function") for pair in pairs]
+    def _of_split(self, table, split, settings):
+        train, test = split
+        scaler, machines = (step for _, step in clone(self.estimator).steps)
+        here, y = scaler.fit_transform(table.X[train]), table.y[train]
+        completed = machines.imputer.fit_transform_all(here)
+        pairs = zip(completed, machines.imputer.transform_all(scaler.transform(table.X[test])), strict=True)
+        few = [*pairs][: None if np.isnan(here).any() else 1]
+        values = [answers_on_complete_rows(SVC(kernel="rbf"), *pair, y, settings, _decisions) for pair in few]
         return [_voted(total, y) for total in np.sum(values, axis=0)]
 
-    def _imputer(self) -> ChainedEquations:
-        return ChainedEquations(n_imputations=5, random_state=0)
+
+def _decisions(model, new) -> np.ndarray:
+    return model.decision_function(new)
 
 
 def _voted(values: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -62,44 +51,57 @@ def _voted(values: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.unique(y)[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
 
-def _process(task: str) -> BaseEstimator:
-    return GaussianProcessClassifier()
-
-
-def _on_one_table(name: str, short: str, draws: str) -> FilledMethod:
+def _on_one_table(name: str, short: str, draws: str) -> Candidate:
     """An SVM on one table of chained equations, as many use them."""
     chain = make_pipeline(StandardScaler(), ChainedEquations(n_imputations=1, draws=draws, random_state=0))
-    return FilledMethod(name=name, label=f"{short} SVM", short=short, preparation=chain, tasks=("classification",))
+    return on_filled(name, short, chain, tasks=CLASSES)
 
 
-METHODS: dict[str, Method] = studies.METHODS | {
-    method.name: method
-    for method in (
+def _geometric(name: str, kernel: str, grid, **fields) -> Candidate:
+    """The geometric margin in the columns that a row has."""
+    estimator = make_pipeline(StandardScaler(), GeometricMarginSVC(kernel=kernel))
+    return Candidate(name=name, estimator=estimator, grid=grid, **fields, tasks=CLASSES)
+
+
+def _penalties_up_to_8(grid, task):
+    """A linear machine only takes longer with larger ones."""
+    return {"C": [C for C in grid.C if C <= 8]}
+
+
+CANDIDATES: dict[str, Candidate] = studies.CANDIDATES | {
+    candidate.name: candidate
+    for candidate in (
         on_laws("genrbf_white", "genRBF, whitened", GenRBF(metric="mahalanobis"), "gamma"),
         on_laws("karma", "karma", Karma(form="distance"), "degree", "gamma"),
         on_laws("karma_linear", "karma, linear", Karma(), "degree"),
         on_laws("karma_columns", "karma, RBF of columns", Karma(form="featurewise"), "degree", "gamma"),
-        FilledMethod(name="zero", label="zero SVM", short="zero", preparation=GapFiller(name="zero", random_state=0)),
-        MultipleImputationMethod(name="mice", label="multiple imputation SVM", short="mice"),
+        on_filled("mean", "mean", GapFiller(name="mean", random_state=0)),
+        on_filled("zero", "zero", GapFiller(name="zero", random_state=0)),
+        MultipleImputation(
+            name="mice",
+            estimator=make_pipeline(
+                StandardScaler(),
+                MultipleImputationClassifier(
+                    CompleteSVC(), ChainedEquations(n_imputations=5, random_state=0), pooling="average"
+                ),
+            ),
+            grid=from_grid("gamma", "C"),
+            label="multiple imputation SVM",
+            short="mice",
+            tasks=CLASSES,
+        ),
         _on_one_table("mice_one", "mice, one table", draws="proper"),
         _on_one_table("mice_mean", "mice, without draws", draws="expected"),
-        GeometricMethod(name="geom", label="geometric margin SVM", short="geom", kernel="linear", parameters=("C",)),
-        GeometricMethod(
-            name="geom_rbf",
-            label="geometric margin RBF SVM",
-            short="geom, RBF",
-            kernel="rbf",
-            parameters=("gamma", "C"),
-        ),
-        MadeMethod(
+        _geometric("geom", "linear", _penalties_up_to_8, label="geometric margin SVM", short="geom"),
+        _geometric("geom_rbf", "rbf", from_grid("gamma", "C"), label="geometric margin RBF SVM", short="geom, RBF"),
+        Candidate(
             name="process",
+            estimator=make_pipeline(StandardScaler(), GaussianProcessClassifier()),
             label="Gaussian process",
             short="process",
-            make=_process,
-            preparation=StandardScaler(),
             ours=True,
-            tasks=("classification",),
+            tasks=CLASSES,
         ),
     )
 }
-"""The methods by name."""
+"""The candidates by name."""

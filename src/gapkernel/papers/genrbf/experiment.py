@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gapkernel.inspection import FriedmanNemenyi, friedman_nemenyi
 from gapkernel.papers.genrbf.beside import (
     READ_OTHERWISE,
     READINGS,
@@ -17,11 +16,11 @@ from gapkernel.papers.genrbf.beside import (
     reading_table,
 )
 from gapkernel.papers.genrbf.blocks import PAPER_LABELS, by_data_set, cells, few_gaps, labelled, many_gaps, ranks_of
-from gapkernel.papers.genrbf.compared import METHODS
+from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.study.figures import curves, points_of
 from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.plots import CriticalDifferenceDisplay
-from gapkernel.studies import PAPER_GRID, QUICK_GRID, NestedCV, cell_tests, tasks_of
+from gapkernel.studies import PAPER_GRID, QUICK_GRID, FriedmanNemenyi, NestedCV, cell_tests, friedman_nemenyi, tasks_of
 
 DATASETS = {
     "australian": "Australian",
@@ -39,7 +38,7 @@ MECHANISMS = {"mcar": "MCAR", "mar": "MAR", "nmar": "NMAR"}
 QUICK_METHODS = ("mean", "zero", "mice", "geom", "karma", "genrbf", "genrbf_white", "rbf", "ehk")
 STANDARD_METHODS = (*QUICK_METHODS, "process")
 FULL_METHODS = (*STANDARD_METHODS, "geom_rbf")
-OURS = METHODS["genrbf"].short
+OURS = CANDIDATES["genrbf"].short
 FEWEST_PAIRS = 5
 """A t test of fewer differences says little."""
 
@@ -47,7 +46,7 @@ FEWEST_PAIRS = 5
 class GenRBFProtocol(NestedCV):
     """Nested cross-validation of the paper's methods."""
 
-    methods = METHODS
+    candidates = CANDIDATES
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,7 @@ QUICK = Size(
 )
 SHARES = tuple(k / 10 for k in range(1, 10))
 FULL = Size(
-    SHARES,
-    10,
-    FULL_METHODS,
-    5,
-    GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED),
-    dict.fromkeys(READINGS, SHARES),
-    SHARES,
+    SHARES, 10, FULL_METHODS, 5, GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED), dict.fromkeys(READINGS, SHARES), SHARES
 )
 STANDARD = replace(
     FULL,
@@ -119,7 +112,7 @@ def report(size: Size, frame, readings=None, gap=None) -> Report:
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
         out.add_figure(f"figure{number}_{mechanism}", curves(panels, "accuracy, %", bars=False), f"Accuracy, {name}.")
     scores = cells(frame)
-    labels = [METHODS[name].short for name in size.methods]
+    labels = [CANDIDATES[name].short for name in size.methods]
     out.tables = [rank_table(scores), block_table(scores), accuracy_table(frame, labels)]
     out.tables.append(beside_the_paper(claims(scores)))
     out.findings, out.remarks = findings(scores, frame, size), remarks(size)

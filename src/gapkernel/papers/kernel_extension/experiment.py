@@ -21,7 +21,7 @@ PAPER = {  # Table 2
 }
 MAJORITY_ERROR = 47.5
 STAND_INS = ("source_tracking", "water_treatment")
-TABLE_METHODS = {"rbf1": "RBF1", "rbf2": "RBF2", "ehk": "EHK", "ehk_alpha": "EHK_alpha"}
+TABLE_LABELS = {"rbf1": "RBF1", "rbf2": "RBF2", "ehk": "EHK", "ehk_alpha": "EHK_alpha"}
 CURVES = {
     "rbf1": "RBF1",
     "rbf2": "RBF2",
@@ -65,7 +65,7 @@ NARROW = {
 REAL = ("credit_crx", "horse_colic_23", "horse_colic_24", "servo")
 QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*REAL, "source_tracking"), WIDE, NARROW)
 FULL = Size(
-    tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_METHODS), 10, tuple(PAPER), WIDE, WIDE
+    tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_LABELS), 10, tuple(PAPER), WIDE, WIDE
 )  # fmt: skip
 STANDARD = replace(
     FULL, fractions=(*FULL.fractions[:2], *FULL.fractions[2::2]), draws=10, figure_repeats=1, nested_repeats=3
@@ -76,7 +76,7 @@ SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
 def reproduce(context) -> Report:
     """Run the three studies and make the report."""
     size = SIZES[context.size]
-    table_tasks = tasks_of(dataset=size.data, method=TABLE_METHODS, repeat=range(size.repeats))
+    table_tasks = tasks_of(dataset=size.data, method=TABLE_LABELS, repeat=range(size.repeats))
     nested_tasks = tasks_of(
         dataset=size.data, method=size.nested_methods, repeat=range(size.nested_repeats), fold=range(10)
     )
@@ -149,14 +149,14 @@ def nested_losses(nested) -> dict[tuple[str, str], float]:
 
 def table2(size: Size, best, honest) -> ReportTable:
     """Ours beside the paper's."""
-    header = ("data", "base", *(f"{label}{which}" for label in TABLE_METHODS.values() for which in ("", ", paper")))
-    header += tuple(f"{TABLE_METHODS[m]}, nested" for m in size.nested_methods)
+    header = ("data", "base", *(f"{label}{which}" for label in TABLE_LABELS.values() for which in ("", ", paper")))
+    header += tuple(f"{TABLE_LABELS[m]}, nested" for m in size.nested_methods)
     rows = []
     for dataset in size.data:
         name, base, *paper = PAPER[dataset]
         title = f"{name} (stand-in {dataset})" if dataset in STAND_INS else name
         values = [written(dataset, base)]
-        for method, number in zip(TABLE_METHODS, paper, strict=True):
+        for method, number in zip(TABLE_LABELS, paper, strict=True):
             values += [written(dataset, best[dataset, method]), written(dataset, number)]
         rows.append((title, *values, *(written(dataset, honest[dataset, m]) for m in size.nested_methods)))
     note = "Error in per cent; SERVO and WWTP: normalised root mean square error. Base is the paper's."
@@ -192,8 +192,8 @@ def findings(size: Size, best, honest, points) -> list[str]:
         value, room = best[dataset, "ehk_alpha"], allowed(dataset)
         verdict = "better than" if value <= paper else "within" if value <= paper + room else "worse than"
         unit = "NRMSE" if dataset in REGRESSION else "%"
-        ahead = min(TABLE_METHODS, key=lambda method: best[dataset, method])
-        other = f" {TABLE_METHODS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead])}."
+        ahead = min(TABLE_LABELS, key=lambda method: best[dataset, method])
+        other = f" {TABLE_LABELS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead])}."
         out.append(
             f"{name}: EHK_alpha {written(dataset, value)} {unit} by the paper's "
             f"protocol ({verdict} {'its' if verdict != 'within' else f'{room} of its'} {written(dataset, paper)}), "
@@ -215,7 +215,7 @@ def claims(size: Size, best, points) -> list[Claim]:
         near = bool(abs(value - paper) <= allowed(dataset))
         why = "" if near else "The paper does not give its grid."
         out.append(Claim(f"EHK_alpha on {name}", written(dataset, paper), written(dataset, value), near, why))
-    ahead = [name for name in real if min(TABLE_METHODS, key=lambda m: best[name, m]) == "ehk_alpha"]
+    ahead = [name for name in real if min(TABLE_LABELS, key=lambda m: best[name, m]) == "ehk_alpha"]
     out.append(
         Claim(
             "EHK_alpha is the best of the four",

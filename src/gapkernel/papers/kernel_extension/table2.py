@@ -13,34 +13,39 @@ from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_t
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
-from gapkernel.studies import FilledMethod, Grid, KernelMethod, Metric, Protocol, Task, fold_of, folds, try_out
+from gapkernel.studies import (
+    Candidate,
+    Grid,
+    Metric,
+    Protocol,
+    Task,
+    fold_of,
+    folds,
+    from_grid,
+    on_filled,
+    on_laws,
+    try_out,
+)
 
 REGRESSION = ("servo", "water_treatment")
 FEW_ITERATIONS = {"max_iter": 200_000}
 
 
-def _ehk(name: str, *parameters: str, known: bool = False) -> KernelMethod:
-    return KernelMethod(
-        name=name,
-        label=name,
-        short=name,
-        kernel=HeterogeneousKernel(),
-        density=Marginals(laws=ehk_laws(), categorical="uniform") if known else Marginals(),
-        parameters=(*parameters, "C", "epsilon"),
-        options=FEW_ITERATIONS,
-        scales_target=False,
+def _ehk(name: str, *parameters: str, known: bool = False) -> Candidate:
+    density = Marginals(laws=ehk_laws(), categorical="uniform") if known else Marginals()
+    return on_laws(
+        name, name, HeterogeneousKernel(), *parameters, density=density, options=FEW_ITERATIONS, scales_target=False
     )
 
 
-def _rbf(name: str) -> FilledMethod:
-    own = {name: (value,) for name, value in FEW_ITERATIONS.items()}
-    filler = GapFiller(name=name, random_state=0)
-    return FilledMethod(name=name, label=name, short=name, preparation=filler, own_values=own, scales_target=False)
+def _rbf(name: str) -> Candidate:
+    grid = from_grid("gamma", "C", "epsilon", **{name: (value,) for name, value in FEW_ITERATIONS.items()})
+    return on_filled(name, name, GapFiller(name=name, random_state=0), grid=grid, scales_target=False)
 
 
-METHODS = {
-    method.name: method
-    for method in (
+CANDIDATES = {
+    candidate.name: candidate
+    for candidate in (
         _rbf("rbf1"),
         _rbf("rbf2"),
         _ehk("ehk"),
@@ -67,8 +72,12 @@ class GridCV(Protocol):
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = data(task, self.data_dir)
-        method, kind, cv = METHODS[task.method], kind_of(task), folds(self.n_folds, task.split_seed, kind_of(task))
-        losses = method.scores(X, y, cv, method.settings(self.grids[kind], kind), kind, loss_of(task, y))
+        candidate, kind, cv = (
+            CANDIDATES[task.method],
+            kind_of(task),
+            folds(self.n_folds, task.split_seed, kind_of(task)),
+        )
+        losses = candidate.scores(X, y, cv, candidate.settings(self.grids[kind], kind), kind, loss_of(task, y))
         return {"losses": losses.mean(axis=0).tolist()}
 
 
@@ -80,10 +89,10 @@ class NestedGridCV(GridCV):
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = data(task, self.data_dir)
-        method, kind, loss = METHODS[task.method], kind_of(task), loss_of(task, y)
+        candidate, kind, loss = CANDIDATES[task.method], kind_of(task), loss_of(task, y)
         train, test = fold_of(task, y, self.n_folds, kind)
         cv, grid = folds(self.n_inner_folds, task.split_seed, kind), self.grids[kind]
-        trial = try_out(method, X, y, train, test, cv, grid, kind, lambda truth, guess: -loss(truth, guess))
+        trial = try_out(candidate, X, y, train, test, cv, grid, kind, lambda truth, guess: -loss(truth, guess))
         return {"loss": loss(y[test], trial.guess), "rows": len(test), "settings": trial.choice.settings}
 
 

@@ -23,7 +23,7 @@ DATASETS = {
     "house_votes": "house votes",
     "primary_tumor": "primary tumour",
 }
-METHODS = {"1ke": "1KE", "2ke": "2KE", "1mi": "1MI", "2mi": "2MI", "nb": "naive Bayes"}
+LABELS = {"1ke": "1KE", "2ke": "2KE", "1mi": "1MI", "2mi": "2MI", "nb": "naive Bayes"}
 PAPER = {"1ke": 79.3, "2ke": 78.2, "1mi": 79.9, "2mi": 79.0, "nb": 77.9}
 PAPER_CLASSES = {
     "1ke": (95.4, 64.5, 75.2, 69.4),
@@ -140,7 +140,7 @@ SIZES = {"quick": QUICK, "standard": FULL, "full": FULL}
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
-    tasks = tasks_of(dataset=DATASETS, method=METHODS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
+    tasks = tasks_of(dataset=DATASETS, method=LABELS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
     return report(context.run("microbiology", size.protocol, tasks), size)
 
 
@@ -151,7 +151,7 @@ def report(frame, size: Size) -> Report:
     out.tables = [table1(found), class_table(found), beside_the_paper(claims(found))]
     heights = {
         label: [(found[dataset, method]["accuracy"], found[dataset, method]["spread"]) for dataset in DATASETS]
-        for method, label in METHODS.items()
+        for method, label in LABELS.items()
     }
     drawn = bars(DATASETS.values(), heights, "accuracy, %")
     out.add_figure("table1", drawn, "Accuracy over repetitions; bars are the standard deviation between them.")
@@ -197,7 +197,7 @@ def table1(found) -> ReportTable:
     """Accuracy and cost of the approaches on each data set."""
     rows: list[tuple[str, ...]] = []
     for dataset, title in DATASETS.items():
-        for method, label in METHODS.items():
+        for method, label in LABELS.items():
             one = found[dataset, method]
             C = "" if method == "nb" else f"{one['C']:g}"
             paper = f"{PAPER[method]:.1f}" if dataset == "source_tracking" else ""
@@ -210,7 +210,7 @@ def table1(found) -> ReportTable:
 def class_table(found) -> ReportTable:
     """Accuracy of each source, the paper's private data beside the simulated ones."""
     rows = []
-    for method, label in METHODS.items():
+    for method, label in LABELS.items():
         ours = [f"{found['source_tracking', method]['classes'][name]:.1f}" for name in SOURCES]
         paper = [f"{value:.1f}" for value in PAPER_CLASSES.get(method, ())] or [""] * len(SOURCES)
         rows.append((label, *(cell for pair in zip(ours, paper, strict=True) for cell in pair)))
@@ -226,7 +226,7 @@ def findings(found) -> list[str]:
         imputed = max(("1mi", "2mi"), key=lambda m: found[dataset, m]["accuracy"])
         ratio = found[dataset, imputed]["seconds"] / found[dataset, kernel]["seconds"]
         out.append(
-            f"{title}: {METHODS[kernel]} {found[dataset, kernel]['accuracy']:.1f} %, {METHODS[imputed]} "
+            f"{title}: {LABELS[kernel]} {found[dataset, kernel]['accuracy']:.1f} %, {LABELS[imputed]} "
             f"{found[dataset, imputed]['accuracy']:.1f} %, which takes {ratio:.0f} times as long."
         )
     return [*out, "The paper: 78.2 to 79.9 %, all four comparable, the kernel extensions at much lower cost."]

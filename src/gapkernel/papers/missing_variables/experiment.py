@@ -23,7 +23,7 @@ from gapkernel.papers.study.figures import points_on_lines
 from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
 from gapkernel.studies import Protocol, Task, remove_by_row, sign_flip_pvalue
 
-METHODS = {
+LABELS = {
     "density": "CCCP, completions from the Gaussian",
     "uniform": "CCCP, uniform completions",
     "mean": "CCCP on mean-imputed rows",
@@ -171,7 +171,7 @@ def reproduce(context) -> Report:
     tasks = [
         Task("usps", method, "up to a quarter by row", MOST_ERASED / N_PIXELS, draw, draw)
         for draw in range(size.draws)
-        for method in METHODS
+        for method in LABELS
     ]
     return report(context.run("cccp", size.protocol, tasks), size)
 
@@ -184,12 +184,12 @@ def report(frame, size: Size) -> Report:
     chances = {pair: compared(frame, *pair) for pair in PAIRS}
     out.tables = [error_table(frame, means, size), pair_table(chances)]
     out.tables.append(beside_the_paper(claims(means, chances["uniform", "mean"][2]), note))
-    by_label = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in METHODS.items()}
-    drawn = points_on_lines(by_label, {METHODS[method]: value for method, value in PAPER.items()}, "test error, %")
+    by_label = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in LABELS.items()}
+    drawn = points_on_lines(by_label, {LABELS[method]: value for method, value in PAPER.items()}, "test error, %")
     out.add_figure("usps", drawn, "Test error of each draw of erased pixels; crosses are the paper's.")
     best = min(("density", "uniform", "mean", "conditional", "svm", "genrbf"), key=lambda method: means[method])
     out.findings = [
-        f"With erased pixels the least error is that of {METHODS[best]}, {means[best]:.2f} %; CCCP with completions "
+        f"With erased pixels the least error is that of {LABELS[best]}, {means[best]:.2f} %; CCCP with completions "
         f"from the Gaussian has {means['density']:.2f} %, the SVM on mean-imputed rows {means['svm']:.2f} %, the SVM "
         f"on whole rows {means['svm_complete']:.2f} %.",
         f"Integrating over completions from the Gaussian gains {means['mean'] - means['density']:+.2f} points over "
@@ -222,7 +222,7 @@ def report(frame, size: Size) -> Report:
 def error_table(frame, means, size: Size) -> ReportTable:
     """The error of each method, what it chose, and what it cost."""
     rows: list[tuple[str, ...]] = []
-    for method, label in METHODS.items():
+    for method, label in LABELS.items():
         part = frame[frame["method"] == method]
         errors = ", ".join(f"{100 * value:.2f}" for value in part["error"])
         paper = f"{PAPER[method]:.2f}" if method in PAPER else ""
@@ -261,7 +261,7 @@ def pair_table(chances: dict[tuple[str, str], tuple[int, int, float]]) -> Report
     """How many errors one of two methods makes alone, and whether the difference may be chance."""
     corrected = holm(np.array([pvalue for _, _, pvalue in chances.values()]))
     rows: list[tuple[str, ...]] = [
-        (METHODS[first], METHODS[second], str(alone), str(other), f"{pvalue:.2g}", f"{of_all:.2g}")
+        (LABELS[first], LABELS[second], str(alone), str(other), f"{pvalue:.2g}", f"{of_all:.2g}")
         for ((first, second), (alone, other, pvalue)), of_all in zip(chances.items(), corrected, strict=True)
     ]
     header = ("first", "second", "errors of the first alone", "errors of the second alone", "p", "p, all pairs")

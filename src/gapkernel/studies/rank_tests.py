@@ -37,7 +37,7 @@ class FriedmanNemenyi:
 
     Examples
     --------
-    >>> from gapkernel.inspection import friedman_nemenyi
+    >>> from gapkernel.studies import friedman_nemenyi
     >>> scores = [[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.9, 0.5], [0.7, 0.6, 0.5]]
     >>> result = friedman_nemenyi(scores, names=["a", "b", "c"])
     >>> result.groups()  # methods that do not differ, by their places
@@ -97,7 +97,7 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
 
     Examples
     --------
-    >>> from gapkernel.inspection import friedman_nemenyi
+    >>> from gapkernel.studies import friedman_nemenyi
     >>> result = friedman_nemenyi([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.9, 0.5], [0.7, 0.6, 0.5]])
     >>> result.ranks, round(result.statistic, 2), round(result.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 6.5, 1.66)
@@ -136,15 +136,6 @@ def friedman_nemenyi(scores, *, significance=0.05, names=None) -> FriedmanNemeny
         n_methods=k,
         names=names,
     )
-
-
-def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Holm's correction: the k-th smallest of m p-values times m - k + 1, never falling and at most 1."""
-    order = np.argsort(pvalues, kind="stable")
-    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
-    out = np.empty(len(pvalues))
-    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return out
 
 
 def critical_difference(n_methods: int, n_blocks: int, significance: float = 0.05) -> float:

@@ -1,4 +1,4 @@
-"""The classifier nobody has to choose."""
+"""The classifier that tries many members and combines the good ones."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from gapkernel.estimators.gap.combination import (
     sigmoid,
     tempered,
 )
-from gapkernel.estimators.gap.problem import Problem, as_scores
-from gapkernel.estimators.gap.targets import Targets, targets_of_classes
+from gapkernel.estimators.gap.fitted import as_scores
+from gapkernel.estimators.gap.shared_data import SharedData, Targets, targets_of_classes
 from gapkernel.tables import read_classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
-    """Classification of rows with gaps without choices: tries members, averages the good ones, and calibrates.
+    """Classification of rows with gaps: tries many members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
     (``columns_``). On shared folds every member is tuned: Gaussian processes, support vector machines on several
     kernels between laws, some of them with a kernel on the gaps, with gaps of categories as levels, or with the offsets
     of gap patterns taken out, boosted trees and a forest. Their out-of-fold probabilities give the weights of the
-    members, the probabilities,
-    the prediction sets and ``cv_score_``, without one further fit.
+    members, the probabilities, the prediction sets and ``cv_score_`` without further fits.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
     cv_score_ : float
         The score of the combined out-of-fold probabilities; slightly optimistic, because settings and weights were
         chosen by them.
-    columns_ : tuple of Column
+    columns_ : tuple of ColumnUse
         What each column was taken for, and why.
     calibration_ : Calibration or None
         What `predict_set` goes by.
@@ -163,15 +162,15 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
         """
         return self._average(X)
 
-    def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, ToProbabilities]:
+    def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, ToProbabilities]:
         scores = as_scores(raw, method)
-        fitted = (tempered if method == "predict_proba" else sigmoid)(scores, problem.y, problem.weight)
+        fitted = (tempered if method == "predict_proba" else sigmoid)(scores, data.y, data.weight)
         return fitted(scores), fitted
 
-    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
-        chances = np.column_stack([answer[np.arange(len(answer)), problem.y] for answer in answers])
+    def _weights(self, answers: list[np.ndarray], families: list[str], data: SharedData) -> np.ndarray:
+        chances = np.column_stack([answer[np.arange(len(answer)), data.y] for answer in answers])
         losses = -np.log(np.maximum(chances, SMALLEST))
-        weight = problem.weight
+        weight = data.weight
         return combined_weights(losses, weight, families, lambda k: mixture_weights(chances[:, k], weight))
 
     def _row_scores(self, answers: np.ndarray, y: np.ndarray, by_mask: bool) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""What each column of a table is taken for before anything is learned from it, and why."""
+"""From a table as it was read to what members see: what each column is taken for, and ways to look at the table."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,8 +27,11 @@ IDENTIFYING = 0.5
 FEW_ROWS = 20
 """Rows below which nothing is taken for an identifier."""
 
+CROWD = 10
+"""Rows of a gap pattern from which it may be a source of its own."""
 
-class Column(NamedTuple):
+
+class ColumnUse(NamedTuple):
     """What a column is taken for.
 
     Attributes
@@ -49,7 +53,7 @@ class Preparation:
 
     Attributes
     ----------
-    columns : tuple of Column
+    columns : tuple of ColumnUse
         One for each column of the table.
     used : ndarray of int
         The columns that are learned from.
@@ -60,7 +64,7 @@ class Preparation:
         Of the prepared table.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnUse, ...]
     used: np.ndarray
     values: tuple[dict[float, int] | None, ...]
     location: np.ndarray
@@ -135,7 +139,7 @@ def preparation(table: Table, codes: np.ndarray) -> Preparation:
         ordered=tuple(bool(schema.ordered[k]) and values[k] is not None for k in used),
     )
     return Preparation(
-        tuple(map(Column, names, kinds, reasons)),
+        tuple(map(ColumnUse, names, kinds, reasons)),
         used,
         tuple(values[k] for k in used),
         np.where(number, standard.location, 0.0),
@@ -174,3 +178,107 @@ def _decided(seen: np.ndarray, levels: tuple | None, ordered: bool, codes: bool,
 def _is_count(distinct: np.ndarray, n: int) -> bool:
     """Whether values are a range of whole numbers, each once."""
     return FEW_ROWS <= n == len(distinct) and distinct[-1] - distinct[0] == n - 1 and bool(np.all(distinct % 1 == 0))
+
+
+class View(ABC):
+    """A change to prepared tables, learned from the training table."""
+
+    @abstractmethod
+    def __call__(self, table: Table) -> Table:
+        """The table as this view shows it."""
+
+
+class AsItIs(View):
+    """Gaps are gaps."""
+
+    def __call__(self, table: Table) -> Table:
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class GapsAsLevels(View):
+    """A gap in a category is a level of its own, for categories that had gaps at fit.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+    schema : Schema
+    """
+
+    columns: np.ndarray
+    schema: Schema
+
+    def __call__(self, table: Table) -> Table:
+        values = table.values.copy()
+        for k in self.columns:
+            values[np.isnan(values[:, k]), k] = len(self.schema.levels[k]) - 1
+        return replace(table, values=values, schema=self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutOffsets(View):
+    """Numbers less the offset of the row's gap pattern, where a pattern marks a source whose numbers are shifted.
+
+    Attributes
+    ----------
+    patterns : ndarray of shape (n_patterns, n_bytes)
+        Gap patterns that many rows share, packed.
+    offsets : ndarray of shape (n_patterns, len(columns))
+        How far the numbers of each pattern are shifted.
+    columns : ndarray of int
+        The columns of numbers.
+    """
+
+    patterns: np.ndarray
+    offsets: np.ndarray
+    columns: np.ndarray
+
+    def __call__(self, table: Table) -> Table:
+        values = table.values.copy()
+        places = {pattern.tobytes(): place for place, pattern in enumerate(self.patterns)}
+        unknown = len(self.patterns)
+        found = [places.get(mask.tobytes(), unknown) for mask in np.packbits(table.missing, axis=1)]
+        values[:, self.columns] -= np.vstack([self.offsets, np.zeros(len(self.columns))])[found]
+        return replace(table, values=values)
+
+
+def gaps_as_levels(table: Table) -> GapsAsLevels | None:
+    """The view in which gaps of categories are levels; None if no category has gaps."""
+    columns = np.flatnonzero(table.schema.categorical & table.missing.any(axis=0))
+    if not len(columns):
+        return None
+    levels, ordered = list(table.schema.levels), list(table.schema.ordered)
+    for k in columns:
+        levels[k], ordered[k] = (*(levels[k] or ()), "missing"), False
+    return GapsAsLevels(columns, replace(table.schema, levels=tuple(levels), ordered=tuple(ordered)))
+
+
+def without_offsets(table: Table) -> WithoutOffsets | None:
+    """The view without offsets of gap patterns, shrunk by empirical Bayes; None if few rows share a pattern."""
+    columns = np.flatnonzero(~table.schema.categorical)
+    masks = np.packbits(table.missing, axis=1)
+    patterns, group, counts = np.unique(masks, axis=0, return_inverse=True, return_counts=True)
+    crowded = np.flatnonzero(counts >= CROWD)
+    if len(crowded) < 2 or counts[crowded].sum() < 0.5 * len(table) or not len(columns):
+        return None
+    numbers = table.values[:, columns]
+    seen = ~np.isnan(numbers)
+    total = np.maximum(seen.sum(axis=0), 1)
+    centre = np.nansum(numbers, axis=0) / total
+    n = np.array([seen[group == g].sum(axis=0) for g in crowded])
+    means = np.array([np.nansum(numbers[group == g], axis=0) for g in crowded]) / np.maximum(n, 1) - centre
+    within = [np.nansum((numbers[group == g] - centre - m) ** 2, axis=0) for g, m in zip(crowded, means, strict=True)]
+    noise = np.sum(within, axis=0) / np.maximum(n.sum(axis=0) - (n > 0).sum(axis=0), 1)  # variance inside a pattern
+    # variance between patterns by the method of moments: E (mean - centre)^2 = between + noise / n
+    there = n > 0
+    excess = np.where(there, means**2 - noise / np.maximum(n, 1), 0.0)
+    between = np.maximum(excess.sum(axis=0) / np.maximum(there.sum(axis=0), 1), 0.0)
+    spread = between + noise / np.maximum(n, 1)
+    offsets = np.where(there, means * np.divide(between, spread, out=np.zeros_like(spread), where=spread > 0), 0.0)
+    return WithoutOffsets(patterns[crowded], offsets, columns)
+
+
+def views_of(table: Table) -> dict[str, View]:
+    """The views of a prepared table by name, those that change nothing left out."""
+    views = {"plain": AsItIs(), "levels": gaps_as_levels(table), "offsets": without_offsets(table)}
+    return {name: view for name, view in views.items() if view is not None}

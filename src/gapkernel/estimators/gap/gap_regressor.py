@@ -1,4 +1,4 @@
-"""The regressor nobody has to choose."""
+"""The regressor that tries many members and combines the good ones."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from sklearn.base import RegressorMixin
 from gapkernel.estimators.calibration import ConformalIntervals
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combination import combined_weights, mean_weights
-from gapkernel.estimators.gap.problem import Problem
-from gapkernel.estimators.gap.targets import Targets
+from gapkernel.estimators.gap.shared_data import SharedData, Targets
 from gapkernel.estimators.process.regressor import location_and_unit
 from gapkernel.tables import Table
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
-    """Regression on rows with gaps without choices: tries members, averages the good ones, and calibrates.
+    """Regression on rows with gaps: tries many members, averages the good ones, and calibrates.
 
     The table is read once: numbers are standardised, and each column is taken for a number or a category
     (``columns_``). On shared folds every member is tuned: Gaussian processes, kernel ridge regression on several
     kernels between laws, some of them with a kernel on the gaps, with gaps of categories as levels, or with the offsets
     of gap patterns taken out, boosted trees and a forest. Their out-of-fold predictions give the weights of the
-    members, the intervals and
-    ``cv_score_``, without one further fit.
+    members, the intervals and ``cv_score_`` without further fits.
 
     Parameters
     ----------
@@ -74,7 +72,7 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     cv_score_ : float
         The score of the combined out-of-fold predictions; slightly optimistic, because settings and weights were
         chosen by them.
-    columns_ : tuple of Column
+    columns_ : tuple of ColumnUse
         What each column was taken for, and why.
     calibration_ : Calibration or None
         What `predict_interval` goes by.
@@ -133,11 +131,11 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, float]:
         return self.predict(table), self._units[1]
 
-    def _answers(self, raw: np.ndarray, method: str, problem: Problem) -> tuple[np.ndarray, None]:
+    def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, None]:
         return raw.reshape(len(raw)), None
 
-    def _weights(self, answers: list[np.ndarray], families: list[str], problem: Problem) -> np.ndarray:
-        values, y, weight = np.column_stack(answers), problem.y, problem.weight
+    def _weights(self, answers: list[np.ndarray], families: list[str], data: SharedData) -> np.ndarray:
+        values, y, weight = np.column_stack(answers), data.y, data.weight
         losses = (values - y[:, None]) ** 2
         return combined_weights(losses, weight, families, lambda k: mean_weights(values[:, k], y, weight))
 
