@@ -53,7 +53,7 @@ myst_heading_anchors = 4
 autosummary_generate = True
 autosummary_filename_map = {  # names that differ in case only share a file on some disks
     f"gapkernel.{name}": f"gapkernel.{name}_class"
-    for name in ("inspection.Coverage", "missingness.Flux", "missingness.Pairs")
+    for name in ("missingness.Flux", "missingness.Pairs")
 }
 autodoc_typehints = "none"  # numpydoc's types say more
 numpydoc_show_class_members = False  # the template of classes lists them

@@ -13,8 +13,9 @@ from gapkernel.cli.describe import LOOK, bar
 from gapkernel.cli.output import as_text, note, say
 from gapkernel.cli.predict import COVERAGE, intervals_of, known_rows, read_model
 from gapkernel.estimators.table_model import TableModel
-from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
-from gapkernel.inspection.value_of_information import ValueOfInformation
+from gapkernel.inspection.shapley import ShapleyValues, shapley
+from gapkernel.inspection.tipping_points import TippingPoints, tipping_points
+from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
 from gapkernel.tables import gaps_of, labels_of, take_rows
 from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
@@ -23,8 +24,8 @@ WIDTH = 20
 """Of the longest bar, in characters."""
 
 MOST_CELLS, N_ORDERS = 8, 32
-"""Observed cells up to which all coalitions are tried, and orders that are drawn beyond: probabilities of a process
-among the members take their time, and nobody waits minutes for a table in the terminal."""
+"""Observed cells up to which all coalitions are tried, and the orders that are drawn for more: fewer than in Python, so
+that the table appears within seconds even where a member's probabilities are slow."""
 
 
 def explain(model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False) -> None:

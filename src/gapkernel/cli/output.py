@@ -1,17 +1,22 @@
 """What a command prints, and where it may write.
 
-The names of a person's files, columns and levels are never taken for markup.
+The names of a person's files, columns and levels are never taken for markup. Options stand in place of Python's
+parameters, in messages and in lines to paste.
 """
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from gapkernel.cli.options import in_options
-from gapkernel.tables.input_errors import InputError, Message, shown
+from gapkernel.tables.input_errors import InputError, Message, Setting, shown
+
+OTHER_NAMES = {"categories": "category", "gap_marks": "na"}
+"""Options that are not called as their parameter: they take one value each and may be repeated."""
 
 
 class Stopped(Exception):
@@ -54,3 +59,25 @@ def _are_one(first: Path, second: Path) -> bool:
     if first.exists() and second.exists():
         return first.samefile(second)
     return first.resolve() == second.resolve()
+
+
+def in_options(message: Message | Exception | str) -> str:
+    """A message as the command line says it."""
+    return message.worded(_said) if isinstance(message, Message) else str(message)
+
+
+def words_of(name: str, value: Any) -> list[str]:
+    """The words that give a parameter a value; no words where it has its default."""
+    if value is True:
+        return [option(name)]
+    values = [value] if isinstance(value, str | int) else value or ()
+    return [word for one in values for word in (option(name), str(one))]
+
+
+def option(name: str) -> str:
+    """The option for a parameter."""
+    return "--" + OTHER_NAMES.get(name, name).replace("_", "-")
+
+
+def _said(setting: Setting) -> str:
+    return option(setting.name) if setting.value is None else shlex.join(words_of(*setting))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
-from gapkernel.cli.options import in_options, words_of
+from gapkernel.cli.output import in_options, words_of
 from gapkernel.estimators.candidate import has_categories
 from gapkernel.studies import CANDIDATES, Candidate, Choice, choose, folds, table_grid, try_out
 from gapkernel.studies.protocol import Tuned

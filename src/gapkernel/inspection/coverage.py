@@ -109,11 +109,10 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     keys = masks if by == "mask" else masks.sum(axis=1, keepdims=True)
     groups, group, n_rows = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     covered, mean_width = (np.bincount(group, values) / n_rows for values in (inside, width))
-    order = np.lexsort((-n_rows, groups.sum(axis=1)))
-    missing, n_rows, covered, mean_width, groups = (
-        values[order] for values in (groups.sum(axis=1), n_rows, covered, mean_width, groups)
-    )
-    return Coverage(coverage, missing, n_rows, covered, mean_width, groups if by == "mask" else None)
+    missing = groups.sum(axis=1)
+    order = np.lexsort((-n_rows, missing))
+    shown = groups[order] if by == "mask" else None
+    return Coverage(coverage, missing[order], n_rows[order], covered[order], mean_width[order], shown)
 
 
 def _answers(estimator, X, y, coverage: float) -> tuple[np.ndarray, np.ndarray]:

@@ -1,13 +1,68 @@
-"""Figures of a comparison of methods, sized for a page: scores, curves over hidden cells, and predictions."""
+"""Figures for a page: sized for a phone, and written into the page itself."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import Any
 
 import numpy as np
 
-from gapkernel.plots.drawing import PAGE_WIDTH, SOFT, page_axes, spaced
+from gapkernel.missingness import GapPatterns
+from gapkernel.plots.drawing import GRID, PALETTE, SOFT
+from gapkernel.plots.tiles import LONGEST_NAME, MOST_NAMES, PatternDisplay
+
+WIDTH = 440
+"""Of a figure, in points: narrow enough for a phone."""
+
+LINE = 15.5
+"""From one line of text to the next, in points."""
+
+MOST_PATTERNS = 10
+_TICKS = {"color": SOFT, "labelsize": 12, "major.size": 0}
+STYLE: dict[Any, Any] = {
+    "font.size": 14,
+    "text.color": PALETTE[-1],
+    "text.parse_math": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.labelcolor": SOFT,
+    "axes.labelsize": 12.5,
+    "grid.color": GRID,
+    **{f"axes.spines.{side}": False for side in ("left", "right", "top", "bottom")},
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
+    "xtick.major.pad": 8,
+}
+
+
+@contextmanager
+def page_axes(height: float, *, left=46, right=20, bottom=48, top=14):
+    """Axes of a new figure for a page; its size and margins are in points.
+
+    Only grid lines and the labels of the ticks are drawn. Text is never read as a formula.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
+        inner = (WIDTH - left - right) / WIDTH, (height - bottom - top) / height
+        yield figure.add_axes((left / WIDTH, bottom / height, *inner))
+
+
+def as_image(figure, alt: str) -> str:
+    """A figure as an image element that holds all of it; ``alt`` says what it shows where it is not seen."""
+    import matplotlib as mpl
+
+    drawn = BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):  # text stays text, in whatever script
+        figure.savefig(drawn, format="svg", transparent=True, dpi=72, metadata={"Date": None})
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}">'
 
 
 @dataclass(frozen=True)
@@ -46,7 +101,7 @@ def interval_figure(looks: Sequence[Look], means, margins, spots, show: Callable
             above = {"xycoords": ("figure points", "data"), "textcoords": "offset points", "va": "baseline"}
             ax.annotate(look.label, (10, k), (0, 11), color=look.colour, weight="bold", **above)
             words = f"{show(mean)} ± {show(margin)}"
-            ax.annotate(words, (PAGE_WIDTH - 10, k), (0, 11), color=SOFT, size=12.5, ha="right", **above)
+            ax.annotate(words, (WIDTH - 10, k), (0, 11), color=SOFT, size=12.5, ha="right", **above)
             ax.plot(single, np.full(len(single), k + 0.19), "o", color=look.colour, alpha=0.3, markersize=6, mew=0)
             ax.plot([mean - margin, mean + margin], [k, k], color=look.colour, linewidth=2.4)
             ax.plot(mean, k, color=look.colour, markersize=9, **look.marks)
@@ -62,7 +117,7 @@ def curve_figure(looks: Sequence[Look], x, values, margins, tick: Callable, labe
 
     ``values`` and ``margins``, half the widths of the intervals, are (n_methods, n_x).
     """
-    with page_axes(330, right=116) as ax:
+    with page_axes(330, right=124) as ax:
         apart = 0.03 * np.ptp(x) * np.linspace(-1, 1, len(looks))
         for look, line, margin, aside in zip(looks, values, margins, apart, strict=True):
             style = "--" if look.hollow else "-"
@@ -72,11 +127,13 @@ def curve_figure(looks: Sequence[Look], x, values, margins, tick: Callable, labe
         ax.margins(y=0.06)
         ax.autoscale_view()
         ends = ax.transData.transform([(x[-1] + aside, line[-1]) for aside, line in zip(apart, values, strict=True)])
-        for look, (across, up), place in zip(looks, ends, spaced(ends[:, 1], 15.5, ax.bbox.y1), strict=True):
-            line = {"arrowstyle": "-", "color": look.colour, "linewidth": 0.8, "shrinkB": 5, "relpos": (0, 0.5)}
+        room = max(np.ptp(ends[:, 1]), LINE * (len(looks) - 1))  # names stand in the order of the ends of the lines
+        lowest, places = min(ends[:, 1].min(), ax.bbox.y1 - room), np.linspace(0, room, len(looks))
+        for place, k in zip(lowest + places, np.argsort(ends[:, 1], kind="stable"), strict=True):
+            line = {"arrowstyle": "-", "color": looks[k].colour, "linewidth": 0.8, "shrinkB": 5, "relpos": (0, 0.5)}
             at = {"xycoords": "figure pixels", "textcoords": "figure pixels", "va": "center", "arrowprops": line}
-            where = (PAGE_WIDTH - 99, place)
-            ax.annotate(look.label, (across, up), where, color=look.colour, size=11.5, weight="bold", **at)
+            bold = {"color": looks[k].colour, "size": 11.5, "weight": "bold"}
+            ax.annotate(looks[k].label, ends[k], (WIDTH - 107, place), **bold, **at)
         ax.set_xticks(x, [f"{share:.0%}" for share in x])
         ax.set_xlabel(label)
         ax.yaxis.set_major_formatter(lambda value, _: tick(value))
@@ -108,3 +165,12 @@ def prediction_figure(colour: str, predicted, truth, label: str):
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:.4g}")
         return ax.figure
+
+
+def pattern_figure(patterns: GapPatterns):
+    """The most frequent gap patterns: a line of tiles for each, dark where a value is missing."""
+    shown, names = min(MOST_PATTERNS, len(patterns)), 0.0
+    if len(patterns.names) <= MOST_NAMES:
+        names = 6.2 * min(LONGEST_NAME, max(map(len, patterns.names)))  # the names stand on the slant above the tiles
+    with page_axes(names + 60 + 26 * shown, left=80, right=132, top=names + 12) as ax:
+        return PatternDisplay(patterns=patterns, max_patterns=MOST_PATTERNS).plot(ax=ax).figure_
