@@ -37,7 +37,7 @@ def test_nothing_is_claimed_of_methods_that_do_not_beat_the_baseline():
     assert "mean of value" in verdict_of("value", gap=0.5, baseline=0.5).headline
     best = verdict_of(baseline=0.95, gap=0.5, genrbf=0.4)
     assert best.sentences == [best.sentences[0]]
-    assert best.sentences[0].startswith("Majority class has the best mean accuracy")
+    assert best.sentences[0].startswith("Best mean accuracy: majority class")
 
 
 def test_five_folds_of_many_methods_can_show_that_something_was_learned():
@@ -62,7 +62,7 @@ def test_a_claim_is_made_only_where_the_test_survives(target):
     assert f"better than {close.label('ehk')} by more than chance explains" in said(close)
     tied = verdict_of(target, rbf=0.9, mean_indicator=0.9, ehk=0.9)
     assert tied.headline.endswith("2 others may be as good")
-    assert "better than no other method" in said(tied)
+    assert "Chance may explain its lead over every other method." in said(tied)
 
 
 def test_fewer_folds_show_less():
@@ -92,16 +92,16 @@ def test_an_interval_without_zero_is_not_left_beside_a_verdict_of_chance():
     weaker = {name: 0.705 + np.roll(noise, k) for k, name in enumerate(("ehk", "genrbf", "rbf", "mean_indicator"), 1)}
     verdict = Verdict(problem("class"), results({"gap": 0.735 + noise, **weaker, "baseline": 0.5 + noise}))
     assert "(clear if only these two were compared) over" in said(verdict)
-    assert "better than no other method" in said(verdict)
+    assert "Chance may explain its lead over every other method." in said(verdict)
 
 
 def test_what_is_said_of_hidden_cells_is_tested():
     same = {"rbf": 0.9, "mean_indicator": 0.9, "ehk": 0.9}
     clear = verdict_of(**same, hidden={"rbf": 0.8, "mean_indicator": 0.6, "ehk": 0.6})
-    assert "expected RBF SVM has the best mean; it is better than every other method" in clear.robustness
+    assert "expected RBF SVM has the best mean. It is better than every other method" in clear.robustness
     assert clear.robustness in clear.sentences
     close = verdict_of(**same, hidden={"rbf": 0.8, "mean_indicator": 0.8, "ehk": 0.8})
-    assert "better than no other method" in close.robustness
+    assert "Chance may explain its lead over every other method." in close.robustness
     assert all("±" in cell for cell in close.curve_cells("rbf"))
     assert "hidden" not in said(verdict_of(**same))
 

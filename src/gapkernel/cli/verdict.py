@@ -154,13 +154,12 @@ class Verdict:
     def sentences(self) -> list[str]:
         """What the headline rests on."""
         first, second, *_ = self.ranked
-        around = f"{self.measure.show(self.means[first])} ± {self.measure.show(self.margins[first])}"
-        said = [f"{_begun(self.label(first))} has the best mean {self.measure.name}, {around}."]
+        mean, margin = self.measure.show(self.means[first]), self.measure.show(self.margins[first])
+        said = [f"Best mean {self.measure.name}: {self.label(first)}, {mean} ± {margin}."]
         if first != BASELINE:
             names = dict.fromkeys(name for name in (second, self.simplest, BASELINE) if name in self.ranked[1:])
             leads = [f"{self.lead(first, name)} over {self._known(name)}" for name in names]
-            beaten = self._listed([name for name in self.models if self.pairs.beats(first, name)])
-            said += [f"Its lead is {_joined(leads)}.", f"It is better than {beaten} by more than chance explains."]
+            said += [f"Its lead is {_joined(leads)}. {self._claim(first, self.pairs)}"]
         return [*said, self.robustness] if self.has_hidden else said
 
     def lead(self, first: str, second: str) -> str:
@@ -176,11 +175,14 @@ class Verdict:
             return f"the {self.label(method)} (no model at all)"
         return self.label(method) + " (the simplest that may be as good)" * (method == self.simplest)
 
-    def _listed(self, beaten: list[str]) -> str:
-        """The methods that another one beats, as text."""
-        if len(beaten) == len(self.models) - 1:
-            return "every other method"
-        return _joined(list(map(self.label, beaten))) or "no other method"
+    def _claim(self, best: str, pairs: AllPairs) -> str:
+        """Which methods the best one beats."""
+        beaten = [name for name in self.models if pairs.beats(best, name)]
+        if not beaten:
+            return "Chance may explain its lead over every other method."
+        everyone = len(beaten) == len(self.models) - 1
+        listed = "every other method" if everyone else _joined(list(map(self.label, beaten)))
+        return f"It is better than {listed} by more than chance explains."
 
     @property
     def sight(self) -> str:
@@ -225,11 +227,7 @@ class Verdict:
         """Who is better when cells are hidden, as far as a test can say."""
         hidden = self.curve[self.curve.index > 0].mean()
         best = max(self.models, key=lambda name: self.measure.sign * hidden[name])
-        beaten = self._listed([name for name in self.models if self.hidden_pairs.beats(best, name)])
-        return (
-            f"When cells are hidden, {self.label(best)} has the best mean; it is better than {beaten} by more than "
-            f"chance explains."
-        )
+        return f"When cells are hidden, {self.label(best)} has the best mean. {self._claim(best, self.hidden_pairs)}"
 
     # -- answers ---------------------------------------------------------------------------------------------------
 
@@ -253,11 +251,6 @@ class Verdict:
         low, high = stats.beta.ppf([[0.025], [0.975]], hits + 0.5, counts - hits + 0.5)  # Jeffreys' interval
         low, high = np.where(hits == 0, 0.0, low), np.where(hits == counts, 1.0, high)
         return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
-
-
-def _begun(text: str) -> str:
-    """Text as a sentence begins, also with the name of a method."""
-    return text[:1].upper() + text[1:]
 
 
 def _joined(words: list[str]) -> str:
