@@ -141,7 +141,9 @@ def _settled(model, method: str) -> str:
     if not known:
         raise ValueError(f"{type(model).__name__} has none of {', '.join(EXPLAINED)}, so nothing can be explained.")
     if method not in ("auto", *known):
-        raise ValueError(f"response_method of {type(model).__name__} must be 'auto' or one of {known}, got {method!r}.")
+        raise ValueError(
+            f"response_method must be 'auto' or, for {type(model).__name__}, one of {', '.join(known)}, got {method!r}."
+        )
     return known[0] if method == "auto" else method
 
 
