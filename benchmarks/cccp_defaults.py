@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import gapkernel as gk
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import CCCPClassifier, KernelBasis
 
 ROWS, DRAWS = 1500, 2
 CS = [1.0, 10.0, 100.0]
@@ -18,7 +18,7 @@ CLASSIFIERS = {
     "CCCPClassifier()": lambda: CCCPClassifier(random_state=0),
     'CCCPClassifier(loss="svm")': lambda: CCCPClassifier(loss="svm", random_state=0),
     "CCCPClassifier, C = 1, pivoted basis (the defaults before)": lambda: CCCPClassifier(
-        C=1.0, basis="auto", random_state=0
+        C=1.0, basis=KernelBasis(method="auto"), random_state=0
     ),
     "mean imputation, SVC, C by cross-validation": lambda: GridSearchCV(SVC(), {"C": CS}, cv=3),
     "SVCCV, genRBF, factor analysis": lambda: gk.SVCCV(

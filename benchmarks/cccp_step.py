@@ -1,4 +1,4 @@
-"""The CCCP procedure for the hinge: where it begins, planes that are carried on or cut anew, and no planes at all."""
+"""The hinge of CCCPClassifier: how near the minimum its solvers come, and in what time."""
 
 import time
 import warnings
@@ -8,38 +8,31 @@ from cccp import erased, usps
 from measure import console, report
 from threadpoolctl import threadpool_limits
 
-from gapkernel.papers.missing_variables import CCCPClassifier, procedure
-from gapkernel.papers.missing_variables.bundle import Bundle
-from gapkernel.papers.missing_variables.cccp_classifier import HINGE_TOL
+from gapkernel.papers.missing_variables import CCCP, LBFGS, CCCPClassifier
 from gapkernel.papers.missing_variables.completion_features import FeatureBlocks
 from gapkernel.papers.missing_variables.losses import Labels, Margin
 from gapkernel.papers.missing_variables.objective import IncompleteProblem
 
-ROWS, CS, TOL = 400, (1.0, 10.0), 1e-5
+ROWS = 400
+MINIMA = {1.0: 97.31583, 10.0: 10.49762}
+"""For each C the lowest objective that any method ever reached, by a bundle method that knows its distance to it."""
+
+SOLVERS = {"CCCP(), the default": CCCP(), "LBFGS()": LBFGS(), "LBFGS(1e-6)": LBFGS(1e-6), "LBFGS(1e-7)": LBFGS(1e-7)}
 
 NOTES = """
 {} of the USPS training images, up to 64 of 256 pixels erased, ten classes, 50 completions of an image, a basis function
-for each; tol = {:g}, by default {:g}. "procedure" is solver="cccp", whose bundle method says how far from the minimum a
-step ends. It begins at the minimum of a hinge smoothed by T = {:g}, or at that of the smoothest, T = {:g}. Planes are
-carried on from step to step, or all cut anew in each. "smooth losses" is solver="lbfgs", which cannot say how far it is
-from the minimum. The objective is the hinge's. Processor time of one thread, with the start, without the density and
-the completions.
+for each. The objective is the hinge's; all solvers approach it by smooth losses. "Above" is the share by which it is
+above the lowest value known. Before, CCCP had a bundle method for the hinge, which was to be within 1e-3 by default: it
+came to 4.7e-4 in 6.2 s (C = 1) and 5.4e-4 in 16.3 s (C = 10) on this machine. Processor time of one thread, without
+the density and the completions.
 """
-
-
-class Anew(Bundle):
-    """Planes that do not outlive a step."""
-
-    def __init__(self, problem):
-        super().__init__(problem)
-        self._lasting = False
 
 
 def problem_of(X, y, C):
     """What `CCCPClassifier(loss="svm")` solves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that one iteration is few
-        model = CCCPClassifier(loss="svm", C=C, solver="lbfgs", max_iter=1, random_state=0).fit(X, y)
+        model = CCCPClassifier(loss="svm", C=C, solver=LBFGS(max_iter=1), random_state=0).fit(X, y)
     blocks = FeatureBlocks(model.table_of(X), model.completions_, model._features)
     known = Labels(y[:, None] == model.classes_, np.ones(len(y)), np.zeros(len(y)))
     labels = [known[rows] for rows in blocks.slices]
@@ -52,27 +45,14 @@ def run():
     X, y, _, _ = usps()
     rows = np.random.default_rng(0).permutation(len(X))[:ROWS]
     gaps, lines = erased(X[rows], 64, np.random.default_rng(0)), []
-    solvers = {
-        "procedure, by default": ("cccp", "cccp", Bundle, HINGE_TOL),
-        "procedure": ("cccp", "cccp", Bundle, TOL),
-        "procedure, planes anew": ("cccp", "cccp", Anew, TOL),
-        "procedure from the smoothest": ("cccp", "lbfgs", Bundle, TOL),
-        "procedure from the smoothest, planes anew": ("cccp", "lbfgs", Anew, TOL),
-        "smooth losses": ("lbfgs", "lbfgs", Bundle, TOL),
-    }
-    limits = {"max_iter": 1000, "watch": lambda *_: None}
-    for C in CS:
+    for C, lowest in MINIMA.items():
         problem = problem_of(gaps, y[rows], C)
-        for name, (solver, start, bundle, tol) in solvers.items():
-            procedure.Bundle = bundle
-            solve = procedure.solve_cccp if solver == "cccp" else procedure.solve_lbfgs
+        for name, solver in SOLVERS.items():
             begin = time.process_time()
-            theta = procedure.starting_point(problem, start, **limits, tol=tol)
-            solution = solve(problem, theta, **limits, tol=tol)
-            seconds = time.process_time() - begin
-            lines.append((f"{C:g}", name, f"{solution.objective[-1]:.5f}", str(solution.n_iter), f"{seconds:.1f} s"))
+            solution = solver.minimise(problem, np.zeros(problem.shape), watch=lambda *_: None, random=None)
+            seconds, value = time.process_time() - begin, solution.objective[-1]
+            above = f"{value / lowest - 1:.1e}"
+            lines.append((f"{C:g}", name, f"{value:.5f}", above, str(solution.n_iter), f"{seconds:.1f} s"))
             console.print(lines[-1])
-    procedure.Bundle = Bundle
-    header = ("C", "solver", "objective", "iterations", "processor time")
-    notes = NOTES.format(ROWS, TOL, HINGE_TOL, procedure.NEAR_HINGE, procedure.TEMPERATURES[0])
-    report("cccp_step", "The CCCP procedure for the hinge", header, lines, notes)
+    header = ("C", "solver", "objective", "above", "iterations", "processor time")
+    report("cccp_step", "The hinge of CCCPClassifier", header, lines, NOTES.format(ROWS))

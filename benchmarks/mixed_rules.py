@@ -1,6 +1,8 @@
 """How genRBF should treat numbers and categories together: one joint Gaussian, or blocks multiplied."""
 
 import warnings
+from functools import reduce
+from operator import mul
 
 import numpy as np
 from datasets import load
@@ -50,7 +52,8 @@ def blocks(train, test):
     cats, new_cats = marginals.condition(train[text]), marginals.condition(test[text])
 
     def categories(g):
-        kernel = HeterogeneousKernel(categorical=lambda x, z: np.exp(-2 * g * (x != z)), aggregation="product")
+        one = HeterogeneousKernel(categorical=lambda x, z: np.exp(-2 * g * (x != z)))
+        kernel = reduce(mul, (one.on([k]) for k in range(len(text))))
         return kernel.gram(cats), kernel.cross(new_cats, cats)
 
     parts.append(categories)

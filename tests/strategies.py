@@ -149,7 +149,7 @@ def law_batches(draw, max_rows=25, max_columns=6):
 
 
 def mixed_table(n=200, gap_rate=0.2, seed=0):
-    """Numeric, numeric, binary, categorical (levels 1, 2, 5) and ordinal columns that depend on each other."""
+    """Two numeric, one binary and two categorical columns (levels 1, 2, 5, and 0 to 4) that depend on each other."""
     random = np.random.default_rng(seed)
     z = random.standard_normal(n)
     X = np.column_stack(
@@ -166,7 +166,7 @@ def mixed_table(n=200, gap_rate=0.2, seed=0):
 
 
 def mixed_imputer(**options):
-    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical_features": [3], "ordinal": [4], "random_state": 0}
+    defaults = {"n_imputations": 3, "n_sweeps": 3, "categorical_features": [3, 4], "random_state": 0}
     return ChainedEquations(**(defaults | options))
 
 

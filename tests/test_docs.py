@@ -55,8 +55,8 @@ def _source(path):
 
 ROOMS = (
     *("kernels", "density", "rows", "imputation", "missingness", "inspection", "plots", "datasets", "studies"),
-    *("persistence", "papers", "papers.expected_kernel", "papers.genrbf", "papers.microbiology"),
-    "papers.missing_variables",
+    *("persistence", "papers", "papers.expected_kernel", "papers.genrbf", "papers.kernel_extension"),
+    *("papers.microbiology", "papers.missing_variables"),
 )
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)

@@ -20,7 +20,7 @@ from strategies import without_address
 import gapkernel as gk
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import AtomicDensity, CCCPClassifier, KernelBasis
 from gapkernel.persistence import DamagedFileError, UntrustedFileError, archive, load, save
 from gapkernel.persistence.archive import DEEPEST, sealed
 from gapkernel.tables.input_errors import UnusableColumn
@@ -254,7 +254,8 @@ def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
     """Zero is an unknown level of a text, and so a gap: a row of known levels is tried too."""
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.choice(list("abcdefgh"), (60, 10))).rename(columns=str)
-    model = CCCPClassifier(C=1.0, completions="exact", random_state=0).fit(X, random.choice([0, 1], 60))
+    model = CCCPClassifier(C=1.0, density=AtomicDensity("levels", method="exact"), random_state=0)
+    model.fit(X, random.choice([0, 1], 60))
     with pytest.raises(ValueError, match="exact completions"):
         model.predict(pd.DataFrame([[None] * 10], columns=X.columns))
     save(model, tmp_path / "model.skops")
@@ -265,7 +266,7 @@ def test_a_model_that_takes_no_row_of_gaps_is_loaded(tmp_path):
     "model",
     [
         gk.GaussianProcessRegressor(n_landmarks=np.int64(5), optimizer=None),
-        CCCPClassifier(C=1.0, fit_intercept=np.True_, random_state=0),
+        CCCPClassifier(C=1.0, basis=KernelBasis(intercept=np.True_), random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import gapkernel as gk
+from gapkernel.missingness.summary import GapSummary
 from gapkernel.persistence import load, save
 
 
@@ -25,7 +26,7 @@ def use() -> None:
     laws: gk.rows.Rows = gk.density.Gaussian().fit(X).condition(X)
     gram: np.ndarray = (gk.kernels.GenRBF(gamma=0.5) * 2.0 + gk.kernels.ExpectedLinear()).gram(laws)
     tables: Any = gk.ChainedEquations(n_imputations=2).fit_transform_all(gk.ampute(X, 0.3, random_state=0))
-    gaps: gk.missingness.GapSummary = gk.missingness.summary(X)
+    gaps: GapSummary = gk.missingness.summary(X)
     covered: np.ndarray = gk.inspection.coverage(process, X, y).covered
 
     save(classifier, "model.skops")

@@ -4,8 +4,8 @@ When labels are missing too
 
 Six of 120 rows have a label, and a tenth of the cells are gaps. ``CCCPClassifier`` takes both: -1 is an unobserved
 label, and the gaps of a row are summed out inside the model. Unlabelled rows teach the plain model nothing about
-the boundary. With ``transductive=True`` it also looks for labels that are clear everywhere, so that the boundary
-moves out of the crowd and into the empty land between the moons.
+the boundary. With ``transduction=Transduction()`` it also looks for labels that are clear everywhere, so that the
+boundary moves out of the crowd and into the empty land between the moons.
 
 That rests on an assumption, that classes are clusters, and on a problem with many minima. The list below shows ten
 draws of the six labels: it gains in most of them, often a lot, but not in all. Where classes overlap it can settle
@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import LBFGS, AtomicDensity, CCCPClassifier, Transduction
 
 X, y = make_moons(120, noise=0.07, random_state=0)
 
@@ -37,11 +37,12 @@ def draw(seed):
 
 def fit(gappy, labels):
     """A model that learns from labelled rows only, and a transductive one."""
-    settings = {"gamma": 10.0, "C": 30.0, "solver": "lbfgs", "n_completions": 16, "random_state": 0}
+    completions = AtomicDensity(n_atoms=16)
+    settings = {"gamma": 10.0, "C": 30.0, "density": completions, "solver": LBFGS(), "random_state": 0}
     plain = CCCPClassifier(**settings).fit(gappy, labels)
     return {
         "labelled rows only": plain,
-        "transductive": CCCPClassifier(transductive=True, **settings).fit(gappy, labels),
+        "transductive": CCCPClassifier(transduction=Transduction(), **settings).fit(gappy, labels),
     }
 
 

@@ -4,16 +4,16 @@ import copy
 
 import numpy as np
 import pytest
+from gapkernel.papers.missing_variables.log_partition import Partitions
 
 from gapkernel.compute.doors import check_array, check_counts, check_numbers, check_places
 from gapkernel.compute.linalg.regression import logistic_terms, scores, take, weighted_gram, weighted_sum
 from gapkernel.compute.moments.covariance_sums import covariance_sums
-from gapkernel.compute.pairs.heterogeneous import Side, summed
-from gapkernel.compute.pairs.mapped import MappedEngine
+from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
+from gapkernel.compute.pairs.mapped_engine import MappedEngine
 from gapkernel.density import FactorAnalysis, Gaussian
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.papers.expected_kernel.variances import column_covariances
-from gapkernel.papers.missing_variables.log_partition import Partitions
 
 N, D = 14, 3
 random = np.random.default_rng(0)
@@ -122,9 +122,9 @@ TABLES, STARTS = np.ones(9), np.array([0, 9])
     ],
 )
 def test_codes_must_be_those_of_the_tables(side, weights, tables, starts):
-    assert summed(Side(NUMBERS, NUMBERS, CODES), None, np.ones(1), TABLES, STARTS).shape == (4, 4)
+    assert summed(ColumnBatch(NUMBERS, NUMBERS, CODES), None, np.ones(1), TABLES, STARTS).shape == (4, 4)
     with pytest.raises(ValueError, match=r"must be|level|square"):
-        summed(Side(*side), None, weights, tables, starts)
+        summed(ColumnBatch(*side), None, weights, tables, starts)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from strategies import law_batches, random_laws
 
 import gapkernel as gk
-from gapkernel.compute.linalg.tridiagonal import solve_tridiagonal, tridiagonalise
-from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS
+from gapkernel.compute.pairs.gamma_grid import ENOUGH_WIDTHS, solve_tridiagonal, tridiagonalise
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
 from gapkernel.rows import GaussianRows

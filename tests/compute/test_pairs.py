@@ -6,13 +6,14 @@ from hypothesis import given, settings, strategies as st
 from numba import njit
 from numpy.testing import assert_allclose
 from reference import oracle
+from reference.log_tiles import log_matrix
 from strategies import law_batches, random_covariance, random_laws
 
 import gapkernel as gk
-from gapkernel.compute.pairs import expected_rbf, side
-from gapkernel.compute.pairs.expected_rbf import ExpectedRBFEngine
+from gapkernel.compute.pairs import side, tile_engine
 from gapkernel.compute.pairs.scattered import sort_pairs
 from gapkernel.compute.pairs.side import lay_out
+from gapkernel.compute.pairs.tile_engine import ExpectedRBFEngine
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.rows import GaussianRows
@@ -52,16 +53,16 @@ def laws(request):
     return density, X, density.condition(X)
 
 
-def log_matrix(left, right, gamma):
+def logs_of(left, right, gamma):
     width = len(left if right is None else right)
-    return ExpectedRBFEngine(left, right, gamma, np.zeros(len(left)), np.zeros(width)).matrix(log=True)
+    return log_matrix(ExpectedRBFEngine(left, right, gamma, np.zeros(len(left)), np.zeros(width)))
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_logarithms_equal_the_oracle(laws, gamma):
     _, _, rows = laws
     expected = oracle.log_expected_rbf(oracle.moments(rows), oracle.moments(rows), gamma)
-    assert_allclose(log_matrix(rows, rows, gamma), expected, rtol=1e-10, atol=1e-10)
+    assert_allclose(logs_of(rows, rows, gamma), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
@@ -101,7 +102,7 @@ def test_generated_laws_equal_the_oracle(laws, gamma):
     batch = oracle.moments(rows)
     expected = oracle.log_gen_rbf(batch, batch, gamma)
     assert_allclose(GenRBF(gamma).cross(rows, rows), np.exp(expected), rtol=0, atol=1e-10)
-    assert_allclose(log_matrix(rows, rows, gamma), oracle.log_expected_rbf(batch, batch, gamma), rtol=1e-9, atol=1e-10)
+    assert_allclose(logs_of(rows, rows, gamma), oracle.log_expected_rbf(batch, batch, gamma), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
@@ -109,7 +110,7 @@ def test_generated_laws_equal_the_oracle(laws, gamma):
 def test_logarithms_equal_fifty_digits(gamma, rate, n_patterns):
     _, _, rows = random_laws(3, 18, 12, rate, n_patterns)
     means, covariances = oracle.moments(rows)
-    computed = log_matrix(rows, rows, gamma)
+    computed = logs_of(rows, rows, gamma)
     generalised = GenRBF(gamma).cross(rows, rows)
     norm = [oracle.log_norm_50_digits(c, gamma) for c in covariances]
     for i in range(3):
@@ -153,7 +154,7 @@ def test_the_shapes_above_reach_the_shared_form(monkeypatch):
         return run
 
     for name in calls:
-        monkeypatch.setattr(expected_rbf, f"{name}_tile", counted(name, getattr(expected_rbf, f"{name}_tile")))
+        monkeypatch.setattr(tile_engine, f"{name}_tile", counted(name, getattr(tile_engine, f"{name}_tile")))
     rows = random_laws(12, *SHAPES["two patterns"])[2]
     assert np.bincount(rows.pattern).min() >= CROWD
     ExpectedRBF(1.0).cross(rows, rows)
@@ -171,8 +172,8 @@ def test_crowded_rows_meet_scattered_rows():
     assert counts.max() >= CROWD > counts.min(), "the batch must hold crowded and scattered patterns"
     batch = oracle.moments(rows)
     expected = oracle.log_expected_rbf(batch, batch, 0.7)
-    assert_allclose(log_matrix(rows, rows, 0.7), expected, rtol=1e-10, atol=1e-10)
-    assert_allclose(log_matrix(rows, None, 0.7), expected, rtol=1e-10, atol=1e-10)
+    assert_allclose(logs_of(rows, rows, 0.7), expected, rtol=1e-10, atol=1e-10)
+    assert_allclose(logs_of(rows, None, 0.7), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize(("rate", "n_patterns"), [(0.3, None), (0.8, None), (0.4, 4)])
@@ -230,7 +231,7 @@ def test_a_gram_beyond_the_budget_is_refused_before_any_work(monkeypatch):
         raise AssertionError("work was done before the refusal")
 
     rows = GaussianRows.certain(np.zeros((20_000, 1)))
-    monkeypatch.setattr(expected_rbf, "lay_out", worked)
+    monkeypatch.setattr(tile_engine, "lay_out", worked)
     with gk.config_context(memory_budget=2**30), pytest.raises(MemoryError, match=r"2\.98 GiB") as refusal:
         ExpectedRBF(1.0).gram(rows)
     for alternative in ("fewer rows", "predict", "set_config"):

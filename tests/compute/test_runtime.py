@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gapkernel as gk
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
+from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,8 @@ def test_a_notebook_without_widgets_shows_a_bar(monkeypatch, capsys):
 
 
 def test_compiling_is_told_once_and_what_is_on_disk_is_silent(tmp_path):
-    code = "import numpy as np; from gapkernel.compute.linalg.blocks import scale_blocks as f; one = np.ones(1)"
+    code = "import numpy as np; one = np.ones(1)"
+    code += "; from gapkernel.compute.linalg.covariance_blocks import scale_blocks as f"
     code += (
         "; f(one, np.array([0, 1]), np.array([0]), one); f(one[::1], np.array([0, 1]), np.array([0]), np.ones(2)[::2])"
     )

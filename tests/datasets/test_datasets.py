@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 from gapkernel import datasets
 from gapkernel.datasets.download import DOWNLOADS
 from gapkernel.datasets.loading import OPENML
-from gapkernel.datasets.synthetic import MARKER_CHANCES, SOURCE_COUNTS
+from gapkernel.datasets.source_tracking import MARKER_CHANCES, SOURCE_COUNTS
 
 
 @pytest.fixture
@@ -138,18 +136,6 @@ def test_the_real_data_sets_are_those_of_the_papers(data_folder: Path):
         assert source.shape == (index[name]["n"], index[name]["d"])
         assert source.id == (index[name]["openml_id"] or 171)  # the folder does not know that of primary_tumor
         assert source.class_counts == tuple(sorted(index[name]["class_counts"].values()))
-
-
-def test_the_synthetic_problem_has_its_balance_and_its_laws():
-    X, y = datasets.make_ehk_synthetic(40_000, random_state=0)
-    assert abs(np.mean(y == 1) - 0.5252) < 4 * np.sqrt(0.25 / len(y))
-    for name, law in datasets.ehk_laws().items():
-        assert_allclose(X[name].mean(), law.mean(), atol=4.5 * law.std() / np.sqrt(len(y)))
-        assert_allclose(X[name].var(), law.var(), rtol=0.06)
-    assert stats.chisquare(X["v11"].value_counts()).pvalue > 1e-4
-    again, y_again = datasets.make_ehk_synthetic(40_000, random_state=0)
-    assert_array_equal(y, y_again)
-    pd.testing.assert_frame_equal(X, again)
 
 
 def test_source_tracking_has_the_shape_of_the_paper():

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from strategies import without_address
 
 from gapkernel.density import Marginals
-from gapkernel.rows.column_law import Atoms, Known, Normal, UniformWindows, known_law
+from gapkernel.rows import Atoms, Normal, UniformWindows
 
 
 def window_distance(u, h):
@@ -67,9 +67,7 @@ LAWS = {
     "atoms": plain_atoms(),
     "windows": UniformWindows.around([0.0, 1.0, 1.2, 3.0], 0.4),
     "normal": Normal(1.0, 0.8),
-    "known": Known(stats.gamma(2.0)),
-    "known normal": Known(stats.norm(1.0, 0.8)),
-    "poisson": known_law(stats.poisson(2.0)),
+    "narrow normal": Normal(1.4, 0.05),
 }
 every_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 
@@ -86,24 +84,38 @@ def test_distances_equal_the_average_over_quantiles(law, ends):
     assert_allclose(law.mean_spread(*ends), 2 * np.sum(np.sort(draws) * place) / len(draws) ** 2, atol=2e-4)
 
 
-def test_known_laws_have_the_closed_forms():
+def test_one_window_and_the_normal_law_have_the_closed_forms():
     z = np.array([0.0, 0.2, 1.0, 3.0])
-    assert_allclose(Known(stats.expon(scale=0.25)).mean_distance(z), z - 0.25 + 0.5 * np.exp(-4 * z), atol=1e-12)
-    assert_allclose(Known(stats.expon(scale=0.25)).mean_spread(), 0.25, atol=1e-12)
-    uniform = Known(stats.uniform(-3, 13))
+    uniform = UniformWindows.around([3.5], 6.5)
     assert_allclose(uniform.mean_distance(z), ((z + 3) ** 2 + (10 - z) ** 2) / 26, atol=1e-12)
     assert_allclose(uniform.mean_spread(), 13 / 3, atol=1e-12)
-    t = (z - 3) / 0.7
+    t, law = (z - 3) / 0.7, Normal(3, 0.7)
     normal = 2 * 0.7 * stats.norm.pdf(t) + (z - 3) * (2 * stats.norm.cdf(t) - 1)
-    for law in (Normal(3, 0.7), Known(stats.norm(3, 0.7))):
-        assert_allclose(law.mean_distance(z), normal, atol=1e-12)
-        assert_allclose(law.mean_spread(), 1.4 / np.sqrt(np.pi), atol=1e-12)
+    assert_allclose(law.mean_distance(z), normal, atol=1e-12)
+    assert_allclose(law.mean_spread(), 1.4 / np.sqrt(np.pi), atol=1e-12)
+
+
+@pytest.mark.parametrize("ends", [(-40.0, 3.1), (2.9, 3.0), (3.5, 90.0), (-np.inf, 2.0)])
+def test_the_spread_of_a_normal_law_between_two_ends_equals_quadrature(ends):
+    law = stats.norm(3, 0.7)
+    expected = integrate.quad(
+        lambda t: 2 * law.cdf(t) * law.sf(t), max(ends[0], -10.0), min(ends[1], 15.0), points=[3.0]
+    )
+    assert_allclose(Normal(3, 0.7).mean_spread(*ends), expected[0], atol=1e-12)
+
+
+def test_a_window_outside_the_ends_is_refused():
+    with pytest.raises(ValueError, match="A window reaches over half the range"):
+        UniformWindows.around([0.0, 1.0], 0.5).mean_spread(-0.4, 3.0)
+    assert UniformWindows.around([0.0, 1.0], 0.5).mean_spread(-0.5, 1.5) > 0
 
 
 def test_a_fit_learns_one_law_for_each_column():
     frame = pd.DataFrame(
         {"x": [1.0, 2.0, 4.0, None], "c": ["u", "v", "u", None], "gone": [np.nan] * 4, "one": [3.0] * 4}
     )
+    given = Normal(0.0, 1.0)
+    assert Marginals(laws={"x": given}).fit(frame).features_[0].law is given
     density = Marginals(laws={"x": "gaussian"}).fit(frame)
     x, c, gone, one = density.features_
     assert isinstance(x.law, Normal)
@@ -152,7 +164,8 @@ def test_draws_follow_the_laws_and_keep_what_was_seen():
 @pytest.mark.parametrize(("settings", "complaint"), [
     ({"numeric": "normal"}, "numeric"), ({"categorical": "even"}, "categorical"), ({"bandwidth": "nrd"}, "bandwidth"),
     ({"bandwidth": -1.0}, "bandwidth"), ({"smoothing": -1.0}, "smoothing"), ({"laws": {"z": "kde"}}, "'z'"),
-    ({"laws": {"x": "frequency"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": stats.norm()}}, "'c'"),
+    ({"laws": {"x": "frequency"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": Normal(0.0, 1.0)}}, "'c'"),
+    ({"laws": {"x": stats.norm()}}, "a law of gapkernel.rows"),
 ], ids=without_address)  # fmt: skip
 def test_settings_out_of_range_are_refused_by_name(settings, complaint):
     frame = pd.DataFrame({"x": [1.0, 2.0], "c": ["u", "v"]})

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from strategies import punch
 
 import gapkernel as gk
+from gapkernel.estimators import KernelMachine
 from gapkernel.kernels import ExpectedRBF, GenRBF
 from gapkernel.papers.missing_variables import CCCPClassifier
 
@@ -361,3 +362,16 @@ def test_a_fit_runs_through_few_files_and_checks_little_twice():
     names = [name for _, name in calls]
     assert names.count("accept") == 2  # in `resolve` and in `gram`
     assert names.count("check_fits") == 2  # before the density is fitted, and in `gram`
+
+
+HOOKS = {"_target", "_solver", "_calibrate", "_keep"}
+"""What a kind of kernel machine fills in: its target, its solver, what else is learned, and what is kept."""
+
+
+@pytest.mark.parametrize("kind", [gk.SVC, gk.SVR, gk.OneClassSVM, gk.KernelRidge])
+def test_a_kind_of_machine_fills_in_four_hooks_and_nothing_else_of_a_fit(kind):
+    assert issubclass(kind, KernelMachine)
+    own = [name for name, value in vars(KernelMachine).items() if callable(value) and not name.startswith("__")]
+    changed = {name for name in (*own, "_target") if getattr(kind, name) is not getattr(KernelMachine, name)}
+    assert changed <= HOOKS
+    assert "_solver" in changed

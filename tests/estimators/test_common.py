@@ -12,6 +12,7 @@ import gapkernel as gk
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, MeanGram
+from gapkernel.papers.missing_variables import AtomicDensity
 
 MACHINES = [gk.SVC(tol=1e-12), gk.SVR(tol=1e-12), gk.OneClassSVM(tol=1e-12, nu=0.3), gk.KernelRidge()]
 LIBSVM_ESTIMATORS = [gk.SVC, gk.SVR, gk.OneClassSVM]
@@ -85,7 +86,7 @@ ESTIMATORS = [
     gk.density.GaussianMixture(2, random_state=0),
     gk.density.BestDensity(cv=2),
     gk.density.Neighbours(8, random_state=0),
-    gk.density.AtomicDensity(n_atoms=8, random_state=0),
+    AtomicDensity(n_atoms=8, random_state=0),
 ]
 NEAR_TWINS = [
     gk.SVR(C=10.0, conformal="count"),
@@ -96,7 +97,7 @@ NEAR_TWINS = [
     RobustSVC(kernel="linear"),
     RobustSVC(covariance="identity", mean="imputed"),
     GeometricMarginSVC(kernel="poly"),
-    GeometricMarginSVC(method="average", norm="mean"),
+    GeometricMarginSVC(method="average"),
     *(gk.MultipleImputationClassifier(LogisticRegression(), chains(), pooling=p) for p in ("average", "vote")),
     gk.MultipleImputationRegressor(Ridge(), chains(), pooling="average"),
 ]

@@ -221,7 +221,7 @@ def test_names_reach_the_imputer():
     X, y = problem()
     X[:, 0] = np.where(np.isnan(X[:, 0]), nan, X[:, 0] > 0)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    imputer = clone(CHAINS).set_params(binary=["a"])
+    imputer = clone(CHAINS).set_params(categorical_features=["a"])
     model = gk.MultipleImputationClassifier(SVC(), imputer).fit(frame, y)
     assert_array_equal(model.feature_names_in_, list("abcd"))
     assert_array_equal(model.predict(frame), gk.MultipleImputationClassifier(SVC(), CHAINS).fit(X, y).predict(X))

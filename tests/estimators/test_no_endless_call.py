@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import gapkernel as gk
-from gapkernel.compute.runtime.tasks import interruptible
+from gapkernel.compute.runtime.threads import interruptible
 from gapkernel.papers.genrbf import GeometricMarginSVC
 
 random = np.random.default_rng(0)

@@ -31,3 +31,12 @@ def test_promises_and_their_rules_are_those_of_the_estimator(estimator, method):
         ours, inside = getattr(model, ask), getattr(model.estimator_, ask)
         assert_array_equal(ours(X[["b", "a"]], coverage=0.8), inside(X, 0.8))
         assert_array_equal(ours(X), inside(X))
+
+
+def test_a_model_around_an_estimator_of_arrays_takes_arrays():
+    X, y = table()
+    inside = gk.SVR().fit(X.to_numpy(), y)
+    model = gk.TableModel.around(inside)
+    assert_array_equal(model.predict(X.to_numpy()), inside.predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(np.zeros((2, 3)))

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-from scipy import stats
 from sklearn.base import clone
 
 from frozen import names
@@ -18,8 +17,8 @@ from frozen.names import (
     Neighbours,
     NormalInverseWishart,
     density_for,
-    ehk_laws,
     sheather_jones,
+    true_laws as laws_of_the_problem,
 )
 from frozen.rooms import Room
 from frozen.tables import TABLES, WEIGHT, frame, numbers
@@ -95,7 +94,7 @@ for name in ("gaussian", "one factor", "two components", "joint gaussian", "wind
     ROOM.add(f"{name}, weights", partial(answers, DENSITIES[name], *TABLES["numbers"], WEIGHT))
 ROOM.add("joint gaussian, frame, weights", partial(answers, JointGaussian(), *TABLES["frame"], WEIGHT))
 ROOM.add("gaussian, complete", partial(answers, Gaussian(), *TABLES["complete"]))
-LAWS = {"size": "uniform", "weight": stats.gamma(3.0), "kind": "uniform"}
+LAWS = {"size": "uniform", "weight": "empirical", "kind": "uniform"}
 ROOM.add("laws of some columns", partial(answers, Marginals(laws=LAWS), *TABLES["frame"]))
 
 
@@ -185,7 +184,7 @@ def true_laws():
     """The laws that the synthetic problem is drawn from."""
     X, _ = names.make_ehk_synthetic(30, random_state=0)
     gappy = names.ampute(X, 0.3, random_state=0)
-    density = Marginals(laws=ehk_laws(), categorical="uniform").fit(gappy)
+    density = Marginals(laws=laws_of_the_problem(), categorical="uniform").fit(gappy)
     moments = density.moments()
     likely = density.score_samples(gappy.iloc[:8])
     return {"mean": moments.mean, "variances": moments.variances, "score_samples": likely}

@@ -4,7 +4,6 @@ from functools import cache, partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.gaussian_process.kernels import Matern
 
 from frozen import names
@@ -67,8 +66,7 @@ def laws(kind: str):
         X = categories({"marginal numbers": [], "mixed": [1, 3], "categories": [0, 1, 2, 3]}[kind])
         density, X = Marginals().fit(X), X.iloc[:6]
     if kind in OTHER_MARGINALS:
-        known = {"laws": {0: stats.gamma(3.0), 2: stats.poisson(2.0)}}
-        law = known if kind == "gamma" else {"numeric": kind.replace("normal columns", "gaussian")}
+        law = {"numeric": kind.replace("normal columns", "gaussian")}
         density = Marginals(**law).fit(numbers(5, 12))
     if kind == "atoms":
         density = AtomicDensity(Marginals(numeric="empirical"), n_atoms=4, random_state=0).fit(numbers(5, 12))
@@ -76,7 +74,7 @@ def laws(kind: str):
     return density.moments(), names.with_mask(rows, X) if kind == "masked" else rows
 
 
-OTHER_MARGINALS = ("normal columns", "empirical", "uniform", "gamma")
+OTHER_MARGINALS = ("normal columns", "empirical", "uniform")
 CATEGORIES = ("categories",)
 TWO = ("gaussian", "mixture")
 MARGINAL = ("marginal numbers", "mixed", "categories")
@@ -116,17 +114,12 @@ KERNELS = {
     "ehk": (HeterogeneousKernel(), MARGINAL),
     "ehk, alpha": (HeterogeneousKernel(0.5), MARGINAL),
     "ehk, alpha, not scaled": (HeterogeneousKernel(0.5, scaled=False), ("mixed",)),
-    "ehk, product of rbf": (HeterogeneousKernel(numeric="rbf", aggregation="product"), MARGINAL),
-    "ehk, sum of laplacian": (HeterogeneousKernel(numeric="laplacian", aggregation="sum"), ("mixed",)),
+    "ehk, sum of laplacian": (4.0 * HeterogeneousKernel(numeric="laplacian"), ("mixed",)),
     "ehk, weights": (HeterogeneousKernel(weights=[1.0, 2.0, 0.5, 1.5]), ("mixed",)),
     "ehk, columns": (HeterogeneousKernel(kernels={0: "laplacian", 1: "overlap"}), ("mixed",)),
-    "ehk, quadrature": (
-        HeterogeneousKernel(numeric=lambda x, z: 1.0 / (1.0 + (x - z) ** 2), quadrature=40),
-        ("marginal numbers",),
-    ),
     "ehk, laws": (HeterogeneousKernel(), OTHER_MARGINALS),
-    "ehk, rbf of laws": (HeterogeneousKernel(numeric="rbf", quadrature=30), OTHER_MARGINALS),
-    "ehk, laplacian of laws": (HeterogeneousKernel(numeric=Laplacian(2.0, by_range=False)), ("uniform",)),
+    "ehk, rbf of laws": (HeterogeneousKernel(numeric="rbf"), OTHER_MARGINALS),
+    "ehk, laplacian of laws": (HeterogeneousKernel(numeric=Laplacian(2.0)), ("uniform",)),
     "ehk, ordinal": (HeterogeneousKernel(categorical="ordinal"), ("categories",)),
     "completions": (CompletionKernel(), CATEGORIES),
     "completions, distance": (CompletionKernel("exp-distance", gamma=0.3, completions="frequency"), CATEGORIES),

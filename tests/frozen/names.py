@@ -17,20 +17,22 @@ HOMES = {
     "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
     "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
     "gapkernel.papers.genrbf.compared": "CANDIDATES",
+    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic",
+    "gapkernel.papers.kernel_extension.true_laws": "true_laws",
     "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
-    "gapkernel.papers.missing_variables": "CCCPClassifier",
+    "gapkernel.papers.missing_variables": "AtomicDensity",
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
         OnColumns Product Scaled Sum make_kernel""",
     "gapkernel.kernels.missingness": "Masked",
     "gapkernel.kernels.columns.kernels": "Laplacian",
-    "gapkernel.density": """AtomicDensity BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
-        Neighbours NormalInverseWishart base_measure density_for sheather_jones""",
+    "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
+        Neighbours NormalInverseWishart density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",
     "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
         usable_cases""",
     "gapkernel.missingness": "flux pairs patterns summary",
     "gapkernel.inspection": "coverage gap_drift shapley tipping_points value_of_information",
-    "gapkernel.datasets": "ehk_laws make_ehk_synthetic make_source_tracking",
+    "gapkernel.datasets": "make_source_tracking",
     "gapkernel.studies": """Candidate Grid Task all_pairs cell_tests choose folds friedman_nemenyi nested on_filled
         paired_test table_grid""",
     "gapkernel.studies.statistics": "sign_flip_pvalue",
@@ -81,16 +83,49 @@ def column_covariances(kernel, rows):
     return [covariance.matrix() for covariance in variances.column_covariances(kernel, rows)]
 
 
+def base_measure(word, n_atoms=None, method="sobol", random_state=None):
+    """The density of the completions that a word names."""
+    from frozen.names import AtomicDensity
+
+    source, method = WORDS.get(word, (word, method))
+    return AtomicDensity(source, n_atoms=n_atoms, method=method, random_state=random_state)
+
+
+WORDS = {"density": ("auto", "sobol"), "empirical": ("neighbours", "sobol"), "exact": ("levels", "exact")}
+MINIMISERS = {"cccp": "CCCP", "lbfgs": "LBFGS", "sgd": "SGD"}
+
+
 def cccp(**options):
     """The classifier with missing variables; options are those of a fit as it is described below.
 
-    ``loss``, ``C``, ``gamma``, ``kernel``, ``n_basis``, ``basis``, ``completions`` (a word), ``n_completions``,
-    ``sampling``, ``solver`` (a word), ``max_iter``, ``tol``, ``transductive``, ``single_precision``, ``indicator``,
-    ``class_weight``, ``fit_intercept``, ``sigma``, ``balance``, ``unlabelled_weight``.
+    ``loss``, ``C``, ``gamma``, ``kernel``, ``n_basis``, ``basis`` (a word), ``completions`` (a word),
+    ``n_completions``, ``sampling``, ``solver`` (a word), ``max_iter``, ``tol``, ``transductive``,
+    ``single_precision``, ``indicator``, ``class_weight``, ``fit_intercept``, ``sigma``, ``balance``,
+    ``unlabelled_weight``.
     """
-    from frozen.names import CCCPClassifier
+    from gapkernel.papers import missing_variables as room
 
-    return CCCPClassifier(**{"gamma": 0.2, "n_basis": 12, "n_completions": 4, "random_state": 0} | options)
+    given = {"gamma": 0.2, "n_basis": 12, "n_completions": 4, "completions": "density"} | options
+    given["C"] = given["sigma"] ** 2 if "sigma" in given else given.get("C", "cv")
+    basis = {"size": given["n_basis"], "intercept": given.get("fit_intercept", True)}
+    basis |= {"method": given["basis"]} if "basis" in given else {}
+    basis |= {"single_precision": True} if given.get("single_precision") else {}
+    minimiser = getattr(room, MINIMISERS[given.get("solver", "cccp")])
+    solver = minimiser(**{name: given[name] for name in ("tol", "max_iter") if name in given})
+    transduction = None
+    if given.get("transductive"):
+        transduction = room.Transduction(given.get("unlabelled_weight", 1.0), balance=given.get("balance", 0.0))
+    kept = {
+        name: given[name] for name in ("loss", "C", "gamma", "kernel", "indicator", "class_weight") if name in given
+    }
+    return room.CCCPClassifier(
+        **kept,
+        density=base_measure(given["completions"], given["n_completions"], given.get("sampling", "sobol")),
+        basis=None if given["n_basis"] is None else room.KernelBasis(**basis),
+        solver=solver,
+        transduction=transduction,
+        random_state=0,
+    )
 
 
 def mean_kernel_pool(estimator, imputer):

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from sklearn import svm
 from sklearn.base import clone
+from sklearn.metrics.pairwise import polynomial_kernel
 
 from frozen.names import (
     CategoricalNaiveBayes,
@@ -30,7 +31,7 @@ def answers(model, verbs, kept=(), table="numbers", target="two", weight=None, y
 
 
 CONE = {"gamma": 0.3, "tol": 1e-8}  # a smaller tolerance ends in the noise of the solver's last steps
-LINEAR = {"kernel": "linear", "C": 10.0, "tol": 1e-10}
+LINEAR = {"kernel": "linear", "gamma": "scale", "C": 10.0, "tol": 1e-10}
 CONES = {
     "variance": {},
     "identity": {"covariance": "identity", "mean": "imputed", "tau": 0.3},
@@ -41,9 +42,8 @@ CONES = {
     "kappa": {"kappa": 0.6},
     "kappa, gaussian": {"kappa": 0.7, "translation": "gaussian"},
     "linear": LINEAR,
-    "linear, identity": {"kernel": "linear", "covariance": "identity"},
+    "linear, identity": {"kernel": "linear", "gamma": "scale", "covariance": "identity"},
     "linear, full": {**LINEAR, "covariance": "full"},
-    "linear, kernel form": {**LINEAR, "form": "kernel", "tol": 1e-8},
     "ehk": {"kernel": "ehk", "covariance": "identity", "gamma": "scale", "tau": 0.3, "tol": 1e-7},
     "indicator": {"indicator": True, "tau": 0.3},
     "indicator, sum": {"indicator": Missingness(0.4, "sum"), "class_weight": "balanced"},
@@ -62,9 +62,8 @@ MARGINS = {
     "linear": {},
     "rbf": {"kernel": "rbf", "gamma": 0.3},
     "poly": {"kernel": "poly", "degree": 2},
-    "average": {"method": "average", "norm": "mean"},
     "average, common": {"method": "average"},
-    "two rounds": {"max_iter": 2, "floor": 0.3, "C": 0.3},
+    "two rounds": {"max_iter": 2, "C": 0.3},
     "indicator": {"indicator": True, "class_weight": "balanced"},
 }
 for name, options in MARGINS.items():
@@ -106,7 +105,7 @@ VARIABLES = {  # at the default tolerances, at which the last bits of a table do
     "empirical": {"C": 2.0, "completions": "empirical", "sampling": "random"},
     "complete basis": {"C": 2.0, "basis": "complete"},
     "basis of both": {"C": 2.0, "basis": "auto"},
-    "polynomial": {"C": 2.0, "kernel": "poly", "kernel_params": {"degree": 2}, "fit_intercept": False},
+    "polynomial": {"C": 2.0, "kernel": partial(polynomial_kernel, degree=2, gamma=0.2), "fit_intercept": False},
     "indicator": {"C": 2.0, "indicator": True, "class_weight": "balanced"},
 }
 PROBABLE = ("predict_proba", "predict")

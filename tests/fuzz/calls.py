@@ -25,8 +25,6 @@ LEFT_OUT = {
     "load": "reads files and the network",
     "available": "reads files",
     "local_folder": "reads files",
-    "make_density": "takes a schema, which users do not have",
-    "default_density": "takes a schema, which users do not have",
     "batches": "reads files",
 }
 

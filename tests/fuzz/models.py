@@ -20,14 +20,12 @@ from gapkernel.density import (
     Marginals,
     Neighbours,
 )
-from gapkernel.imputation.baselines import GapFiller
-from gapkernel.imputation.empty_columns import WithoutEmptyColumns
-from gapkernel.imputation.one_hot import OneHotWithGaps
+from gapkernel.imputation import GapFiller, OneHotWithGaps, WithoutEmptyColumns
 from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingness, MonteCarlo
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.microbiology import CategoricalNaiveBayes, CompletionKernel
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import AtomicDensity, CCCPClassifier, KernelBasis
 from gapkernel.persistence import save
 
 N_ROWS = 24
@@ -65,6 +63,11 @@ SMALL = {
     gk.GaussianProcessClassifier: {"optimizer": None},
     gk.GaussianProcessRegressor: {"optimizer": None},
 }
+LISTED = {
+    "density": AtomicDensity("levels", method="exact"),
+    "basis": KernelBasis(single_precision=True),
+    "random_state": 0,
+}
 CHAINS = gk.ChainedEquations(n_imputations=2, n_sweeps=2, random_state=0)
 KINDS = [kind for kind in (getattr(gk, name) for name in gk.__all__) if hasattr(kind, "fit")]
 MODELS = [
@@ -85,7 +88,7 @@ MODELS = [
     (RobustSVC(kernel="linear"), X),
     (RobustSVC(mean="imputed", indicator=Missingness(rule="sum")), X),
     (GeometricMarginSVC(kernel="rbf", class_weight="balanced"), FRAME),
-    (CCCPClassifier(completions="exact", single_precision=True, random_state=0), FRAME[["kind", "size", "flag"]]),
+    (CCCPClassifier(**LISTED), FRAME[["kind", "size", "flag"]]),
     (gk.GaussianProcessRegressor(optimizer=None, length_scale="ard", indicator=True, conformal="mask"), FRAME),
     (gk.GaussianProcessClassifier(optimizer=None, prior="share", n_landmarks=4, conformal="mask"), X),
     (gk.GapClassifier(members=["genrbf, offsets"], conformal="mask", cv=2, random_state=0), SOURCES),

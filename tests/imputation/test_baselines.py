@@ -1,15 +1,14 @@
-"""The ready baselines, and naive Bayes that passes over gaps."""
+"""The ready baselines, and columns without a value that are left out."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.naive_bayes import CategoricalNB
 from sklearn.svm import SVC
 
-from gapkernel.imputation import BASELINES, baseline
-from gapkernel.papers.microbiology import CategoricalNaiveBayes
+from gapkernel.imputation import WithoutEmptyColumns, baseline
+from gapkernel.imputation.baselines import BASELINES
 
 nan = np.nan
 X = np.array([[1.0, 0.0, 2.0], [nan, 1.0, 4.0], [3.0, nan, 4.0], [5.0, 1.0, nan]])
@@ -99,33 +98,12 @@ def test_an_unknown_baseline_is_refused():
         baseline("median")
 
 
-def test_naive_bayes_is_scikit_learns_without_gaps():
-    random = np.random.default_rng(0)
-    table, y = random.integers(0, 3, (100, 4)), random.integers(0, 3, 100)
-    ours, theirs = CategoricalNaiveBayes().fit(table, y), CategoricalNB().fit(table, y)
-    assert_allclose(ours.predict_proba(table), theirs.predict_proba(table))
+TABLE = np.array([[1.0, np.nan, np.nan], [2.0, np.nan, 3.0]])
 
 
-def test_naive_bayes_leaves_gaps_out():
-    random = np.random.default_rng(0)
-    table, y = random.integers(0, 3, (100, 4)).astype(float), random.integers(0, 2, 100)
-    model = CategoricalNaiveBayes().fit(table, y)
-    narrow = CategoricalNaiveBayes().fit(table[:, :2], y)
-    gappy = table.copy()
-    gappy[:, 2:] = nan
-    assert_allclose(model.predict_proba(gappy), narrow.predict_proba(table[:, :2]))
-    assert_allclose(model.predict_proba(np.full((1, 4), nan))[0], np.bincount(y) / 100)
-    unseen = table.copy()
-    unseen[:, 2:] = 9.0
-    assert_array_equal(model.predict(unseen), model.predict(gappy))
-
-
-def test_naive_bayes_counts_observed_cells_only():
-    # class 0 has column values 0, 0, gap; class 1 has 1, gap, gap; 1 row added: (2+1)/(2+2) and (0+1)/(1+2) for value 0
-    model = CategoricalNaiveBayes().fit([[0.0], [0.0], [nan], [1.0], [nan], [nan]], [0, 0, 0, 1, 1, 1])
-    assert_allclose(np.exp(model.feature_log_prob_[0]), [[3 / 4, 1 / 4], [1 / 3, 2 / 3]])
-
-
-def test_naive_bayes_names_a_bad_smoothing():
-    with pytest.raises(ValueError, match="'smoothing' parameter"):
-        CategoricalNaiveBayes(smoothing=0).fit([[0.0], [1.0]], [0, 1])
+@pytest.mark.parametrize("made", [np.asarray, lambda X: pd.DataFrame(X, columns=["a", "b", "c"])])
+def test_a_column_is_left_out_if_training_has_no_value_of_it(made):
+    filter_ = WithoutEmptyColumns().fit(made(TABLE))
+    assert_array_equal(filter_.transform(made(TABLE)), TABLE[:, [0, 2]])
+    there = np.arange(3.0)[None]
+    assert_array_equal(filter_.transform(made(there)), [[0.0, 2.0]])  # a value there changes nothing

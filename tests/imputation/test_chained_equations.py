@@ -20,7 +20,7 @@ VARIANTS = [
     mixed_imputer(numeric="pmm"),
     mixed_imputer(use_target=True),
     mixed_imputer(predictors="selected"),
-    mixed_imputer(draws="plug-in"),
+    mixed_imputer(draws="expected"),
     mixed_imputer(draws="expected", numeric="pmm"),
 ]
 
@@ -62,10 +62,10 @@ def test_the_first_set_is_the_transform(imputer):
 def test_imputed_values_follow_what_is_known():
     X, complete, gaps = mixed_table(600)
     completed = mixed_imputer(n_imputations=5).fit_transform_all(X)
-    for j in (0, 1, 4):
+    for j in (0, 1):
         rows = gaps[:, j]
         assert np.corrcoef(completed[:, rows, j].mean(axis=0), complete[rows, j])[0, 1] > 0.7
-    for j, chance in ((2, 0.5), (3, 0.45)):
+    for j, chance in ((2, 0.5), (3, 0.45), (4, 0.3)):
         rows = gaps[:, j]
         assert np.mean(completed[:, rows, j] == complete[rows, j]) > chance + 0.1
 
@@ -187,8 +187,8 @@ def test_a_continuous_target_is_used_too():
 def test_frames_give_names_and_take_them():
     X, _, _ = mixed_table()
     frame = pd.DataFrame(X, columns=list("abcde"))
-    by_name = mixed_imputer(categorical_features=["d"], ordinal=["e"]).fit(frame)
-    assert by_name.kinds_ == ["numeric", "numeric", "binary", "categorical", "ordinal"]
+    by_name = mixed_imputer(categorical_features=["d", "e"]).fit(frame)
+    assert by_name.kinds_ == ["numeric", "numeric", "binary", "categorical", "categorical"]
     completed = by_name.transform_all(frame)
     assert all(isinstance(table, pd.DataFrame) for table in completed)
     assert_array_equal(np.stack(completed), mixed_imputer().fit(X).transform_all(X))
@@ -221,7 +221,7 @@ def frame_of_every_kind(n=80, seed=0, gap_rate=0.2):
     return frame, gaps
 
 
-KINDS = ["numeric", "numeric", "categorical", "binary", "ordinal", "binary"]
+KINDS = ["numeric", "numeric", "categorical", "binary", "categorical", "binary"]
 
 
 def test_frames_with_categories_stay_frames():
@@ -286,8 +286,6 @@ def test_dates_and_undeclared_text_are_refused():
         gk.ChainedEquations().fit(frame.assign(day=pd.Timestamp("2020-01-01")))
     with pytest.raises(ValueError, match="Column 'text' of X holds values that are not numbers"):
         gk.ChainedEquations(categorical_features=["grade", "category", "truth"]).fit(frame)
-    with pytest.raises(ValueError, match="Column 'text' is categorical and cannot be ordinal too"):
-        gk.ChainedEquations(ordinal=["text"]).fit(frame)
 
 
 # --- what is kept --------------------------------------------------------------------------------------------------
@@ -310,17 +308,18 @@ def test_chain_statistics_are_those_of_the_imputed_cells():
 
 def test_selected_predictors_are_those_of_select_predictors():
     X, _, _ = mixed_table()
-    imputer = mixed_imputer(predictors="selected", mincor=0.4).fit(X)
-    assert_array_equal(imputer.predictors_, select_predictors(X, mincor=0.4))
+    X[:, 1] = np.random.default_rng(0).permutation(X[:, 1])
+    imputer = mixed_imputer(predictors="selected").fit(X)
+    assert_array_equal(imputer.predictors_, select_predictors(X))
+    assert not imputer.predictors_[~np.eye(5, dtype=bool)].all()
 
 
-@pytest.mark.parametrize("mincor", [[2, -1, -1], [[2, 2, 2], [-1, -1, 2], [-1, -1, -1]]], ids=["vector", "matrix"])
-def test_thresholds_of_targets_and_pairs_hold_for_columns_without_gaps_too(mincor):
-    X = np.random.default_rng(0).standard_normal((40, 3))
+def test_a_column_without_gaps_has_predictors_too():
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     X[:10, 2] = nan
-    imputer = gk.ChainedEquations(predictors="selected", mincor=mincor, n_imputations=1, n_sweeps=1).fit(X)
-    # no absolute correlation is above 2, and all are above -1
-    assert_array_equal(imputer.predictors_, (np.reshape(mincor, (3, -1)) < 0) & ~np.eye(3, dtype=bool))
+    imputer = gk.ChainedEquations(predictors="selected", n_imputations=1, n_sweeps=1).fit(X)
+    assert_array_equal(imputer.predictors_[:2], [[False, True, False], [True, False, False]])
 
 
 def test_a_matrix_of_predictors_is_obeyed():

@@ -96,11 +96,10 @@ def _pooled_mean(columns):
 @pytest.mark.slow
 def test_draws_without_noise_give_intervals_too_narrow():
     proper, _, _, width = coverage("mar")
-    for draws, at_most in (("plug-in", 0.93), ("expected", 0.75)):
-        share, _, _, narrower = coverage("mar", draws=draws)
-        assert np.all(narrower < width), f"{draws}: {narrower} against {width}"
-        assert share.mean() < proper.mean()
-        assert share.min() < at_most
+    share, _, _, narrower = coverage("mar", draws="expected")
+    assert np.all(narrower < width)
+    assert share.mean() < proper.mean()
+    assert share.min() < 0.75
 
 
 def test_gaps_at_random_bias_complete_cases_but_not_the_pooled_estimate():

@@ -17,8 +17,6 @@ def test_logistic_mode_is_the_ridge_solution():
     assert_allclose(beta, [*reference.intercept_, *reference.coef_[0]], atol=1e-5)
     two = regressions.fit_multinomial(design, y, 2, 0.7, None).beta
     assert_allclose(two[0], beta, atol=1e-5)
-    steps = regressions.fit_sequential(design, y, 2, 0.7, None)
-    assert_allclose([*steps.steps, *steps.slopes], beta, atol=1e-5)
 
 
 def test_multinomial_without_penalty_is_scikit_learns():
@@ -51,10 +49,6 @@ def test_levels_are_drawn_with_their_probabilities():
     shares = np.array([0.2, 0.5, 0.3])
     drawn = regressions.Multinomial(np.log(shares[1:] / shares[0])[:, None]).draw(design, uniform)
     assert_allclose(np.bincount(drawn.astype(int)) / 20_000, shares, atol=4 * np.sqrt(0.25 / 20_000))
-    # climb past level 0 with 0.8, and past level 1 with 0.3 / 0.8
-    steps = np.log([0.8 / 0.2, 0.3 / 0.5])
-    climbed = regressions.Sequential(steps, np.empty(0)).draw(design, uniform)
-    assert_allclose(np.bincount(climbed.astype(int)) / 20_000, shares, atol=4 * np.sqrt(0.25 / 20_000))
 
 
 def test_donors_are_the_nearest_and_ties_share():

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import gapkernel as gk
 from gapkernel.density import BestDensity, Gaussian, GaussianMixture
 from gapkernel.kernels import AnisotropicRBF, GenRBF
-from gapkernel.papers.expected_kernel import RobustSVC
 
 
 def two_groups(seed=0):
@@ -36,28 +34,8 @@ def test_fourier_features_take_length_scales():
     assert np.abs(Z @ Z.T - kernel.cross(rows, rows)).max() < 0.05
 
 
-@pytest.mark.parametrize("form", ["primal", "kernel"])
-@pytest.mark.parametrize("covariance", ["identity", "variance", "full"])
-def test_the_robust_classifier_takes_mixtures_with_the_linear_kernel(form, covariance):
-    X, y = two_groups()
-    machine = RobustSVC(kernel="linear", density=GaussianMixture(2, random_state=0), form=form, covariance=covariance)
-    if (form, covariance) == ("kernel", "full"):
-        with pytest.raises(ValueError, match="not Gaussian"):
-            machine.fit(X, y)
-    else:
-        assert machine.fit(X, y).score(X, y) > 0.95
-
-
 def test_a_process_refuses_mixtures_with_what_to_use_instead():
     X, y = two_groups()
     best = BestDensity([GaussianMixture(2, random_state=0)])
     with pytest.raises(ValueError, match=r"needs Gaussian laws.*density='auto'"):
         gk.GaussianProcessRegressor(density=best).fit(X, y.astype(float))
-
-
-def test_the_robust_classifier_measures_covariances_in_the_metric():
-    X, y = two_groups()
-    factors = np.array([1.0, 0.5, 2.0])
-    machine = RobustSVC(kernel=GenRBF(0.1, np.diag(factors**2)), covariance="full", tau=0.3).fit(X, y)
-    by_hand = RobustSVC(kernel=GenRBF(0.1), covariance="full", tau=0.3).fit(X * factors, y)
-    assert_allclose(machine.decision_function(X), by_hand.decision_function(X * factors), rtol=0, atol=1e-3)

@@ -1,4 +1,4 @@
-"""The expected RBF and genRBF: widths, metrics, and the form that is not positive definite."""
+"""The expected RBF and genRBF: widths and metrics."""
 
 import numpy as np
 import pytest
@@ -7,26 +7,6 @@ from strategies import random_laws
 
 from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedRBF, GenRBF
-from gapkernel.papers.expected_kernel import UnscaledExpectedRBF
-from gapkernel.papers.expected_kernel.variances import gram_variance, variance
-
-
-def test_the_variance_of_genrbf_is_that_of_the_expected_rbf_in_its_units():
-    rows = random_laws(1, 7, 4, 0.5)[2]
-    norm = ExpectedRBF(0.4).self_cross(rows)
-    expected = variance(ExpectedRBF(0.4), rows, rows) / np.outer(norm, norm)
-    assert_allclose(variance(GenRBF(0.4), rows, rows), expected, rtol=1e-10, atol=1e-14)
-    np.fill_diagonal(expected, 0.0)
-    assert_allclose(gram_variance(GenRBF(0.4), rows), expected, rtol=1e-10, atol=1e-14)
-
-
-def test_the_unscaled_rbf_warns_and_is_indefinite():
-    rows = random_laws(6, 40, 6, 0.5)[2]
-    with pytest.warns(UserWarning, match="not positive definite"):
-        gram = UnscaledExpectedRBF(0.5).gram(rows)
-    assert np.linalg.eigvalsh(gram)[0] < -0.01
-    with pytest.raises(ValueError, match="no closed form"):
-        variance(UnscaledExpectedRBF(0.5), rows, rows)
 
 
 def test_gamma_scale_is_that_of_scikit_learn_on_complete_data():

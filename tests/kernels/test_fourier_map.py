@@ -8,8 +8,8 @@ from strategies import law_batches, random_covariance, random_laws
 
 from gapkernel.density import GaussianMixture
 from gapkernel.kernels import ExpectedRBF, GenRBF, Missingness
+from gapkernel.kernels.fourier_map import FourierMap
 from gapkernel.kernels.missingness import Masked
-from gapkernel.kernels.rbf.fourier_map import FourierMap
 from gapkernel.rows import MaskedRows
 
 METRIC = random_covariance(np.random.default_rng(5), 4)

@@ -108,12 +108,6 @@ def test_no_ridge_is_refused():
         gk.KernelRidge(alpha=[]).fit(X, NUMBERS)
 
 
-@pytest.mark.parametrize("size", [1e300, -1, "x"])
-def test_the_default_density_is_for_a_number_of_rows_and_columns(size):
-    with pytest.raises(ValueError, match="'n_columns' parameter"):
-        gk.density.density_for(10, size)
-
-
 def test_a_density_that_is_not_fitted_tells_no_value_of_information():
     model = gk.KernelRidge().fit(X, NUMBERS)
     with pytest.raises(ValueError, match="not fitted yet"):

@@ -224,7 +224,7 @@ MATRIX_PRODUCTS = {
 @every
 def test_a_row_is_answered_alone_as_in_a_batch_to_the_bit(name):
     model, new = fitted(name), new_rows(name)
-    verbs = {verb for verb in ROW_VERBS if hasattr(model, verb) and verb != "conformal_rules"}  # all rows have the same
+    verbs = {verb for verb in ROW_VERBS if hasattr(model, verb)}
     assert CASES[name].answer in verbs
     for verb in verbs - ({"predict_interval"} if not CASES[name].intervals else set()):
         options = {"coverage": 0.5} if verb in ("predict_interval", "predict_set") else {}  # where sets are not full

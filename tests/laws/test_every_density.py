@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from strategies import two_lumps
 
 from gapkernel.density import (
-    AtomicDensity,
     BestDensity,
     Density,
     FactorAnalysis,
@@ -23,6 +22,7 @@ from gapkernel.density import (
     Neighbours,
     NormalInverseWishart,
 )
+from gapkernel.papers.missing_variables import AtomicDensity
 
 D = 4
 TIGHT = {"tol": 1e-12, "max_iter": 20_000, "ridge": 0.01}
@@ -239,5 +239,7 @@ def test_a_column_without_values_says_nothing(name):
         assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1), atol=0.01)
         return
     plain, met = (density.vectors(np.nan_to_num(density.sample(rows, random_state=0)[0])) for rows in (X, later))
-    assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1))
-    assert_allclose(density.score_samples(later), density.score_samples(X), rtol=1e-10)
+    if name not in DRAWN:  # whose draws depend on the row as it is
+        assert_allclose(np.delete(met, 2, axis=1), np.delete(plain, 2, axis=1))
+    if density.has_log_density:
+        assert_allclose(density.score_samples(later), density.score_samples(X), rtol=1e-10)

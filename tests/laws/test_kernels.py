@@ -55,7 +55,7 @@ KERNELS = {
     "karma, featurewise": Karma(2, form="featurewise"),
     "ehk": HeterogeneousKernel(),
     "ehk, alpha": HeterogeneousKernel(0.5),
-    "ehk, product": HeterogeneousKernel(numeric="rbf", aggregation="product"),
+    "ehk, rbf": HeterogeneousKernel(numeric="rbf"),
     "completions": CompletionKernel("exp-distance", gamma=0.3, completions="frequency"),
     "completions, listed": CompletionKernel(lambda x, y: (x == y).prod(axis=1), completions="frequency"),
     "monte carlo": MonteCarlo("laplacian", base_params={"gamma": 0.4}, n_draws=4, random_state=0),

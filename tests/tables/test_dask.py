@@ -11,7 +11,7 @@ import gapkernel as gk
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC
 from gapkernel.papers.microbiology import CategoricalNaiveBayes
-from gapkernel.papers.missing_variables import CCCPClassifier
+from gapkernel.papers.missing_variables import AtomicDensity, CCCPClassifier
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -134,7 +134,7 @@ MACHINES = [
     (GeometricMarginSVC(), "decision_function"),
     (gk.SVCCV(Cs=[1.0], gammas=[0.1], cv=2), "predict"),
     (gk.KernelRidgeCV(alphas=[1.0], gammas=[0.1], cv=2), "predict"),
-    (CCCPClassifier(n_completions=4, n_basis=10, random_state=0), "predict_proba"),
+    (CCCPClassifier(density=AtomicDensity(n_atoms=4), basis=10, random_state=0), "predict_proba"),
     (gk.Gram(), "transform"),
     (gk.Nystroem(10, random_state=0), "transform"),
     (gk.FourierFeatures(10, random_state=0), "transform"),

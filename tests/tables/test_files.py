@@ -1,14 +1,14 @@
 """Files as people have them: how numbers are written, encodings, packed files, spreadsheets; what is pointed out."""
 
 import gzip
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from gapkernel.tables.files import Reading, findings, read_frame
-from gapkernel.tables.files.spelled_numbers import plain_numbers
+from gapkernel.tables.files import Reading, findings, known_columns, read_frame, typed_frame
 from gapkernel.tables.input_errors import InputError
 
 RANDOM = np.random.default_rng(0)
@@ -25,7 +25,9 @@ def test_numbers_are_read_as_they_were_written(hundredths, signs, percent):
     numbers = [number / 100 for number in hundredths]
     text = spelled(numbers, signs[0], signs[1].strip(), "%" if percent else "")
     for decimal in (None, signs[0]):  # two digits behind the sign: not a separator of thousands
-        np.testing.assert_allclose(plain_numbers(text, decimal)[0], numbers, rtol=1e-15)
+        frame, _, unusable = typed_frame(pd.DataFrame({"a": text}), Reading(decimal=decimal))
+        assert not unusable
+        np.testing.assert_allclose(frame["a"], numbers, rtol=1e-15)
 
 
 def test_commas_that_may_mean_two_things_are_never_guessed(tmp_path):
@@ -37,6 +39,33 @@ def test_commas_that_may_mean_two_things_are_never_guessed(tmp_path):
     assert read_frame(path, Reading(decimal="."))[0]["a"].tolist() == [1234, 5678]
     with pytest.raises(InputError, match=r"^decimal must be"):
         Reading(decimal=";")
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1033,977", "2,500"], [1033.977, 2.5]),  # four digits before the comma: not a separator of thousands
+        (["1,033,977", "2,500"], [1033977, 2500]),  # two commas: not decimal ones
+        (["1,5", "2,500"], [1.5, 2.5]),
+        (["1,033.5", "2,500"], [1033.5, 2500]),
+    ],
+)
+def test_one_cell_that_can_be_read_in_one_way_only_decides_for_its_column(cells, numbers):
+    frame, (note,), unusable = typed_frame(pd.DataFrame({"a": cells}))
+    assert frame["a"].tolist() == numbers
+    assert "commas" in str(note)
+    assert unusable == []
+
+
+def test_commas_that_may_mean_two_things_are_refused_in_new_rows_and_targets_too(tmp_path):
+    told = "'1,234', which may mean two things. Say which: decimal=','"
+    with pytest.raises(InputError, match=told):
+        known_columns(pd.DataFrame({"a": ["1,234"]}), ["a"], {}, Reading())
+    frame, _ = known_columns(pd.DataFrame({"a": ["1,234"]}), ["a"], {}, Reading(decimal=","))
+    assert frame["a"].tolist() == [1.234]
+    (tmp_path / "t.csv").write_text("a;y\n1;1,234\n2;5,678\n")
+    with pytest.raises(InputError, match=told):
+        read_frame(tmp_path / "t.csv", target="y")
 
 
 def test_numbers_that_had_to_be_deciphered_are_told(tmp_path):
@@ -81,11 +110,17 @@ def test_an_excel_file_reads_as_its_csv_twin(tmp_path):
         ("t.csv", TABLE.to_csv(index=False).encode("utf-16-le"), "encoding='utf-16-le'"),
         ("t.csv", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6], "damaged gzip file"),
         ("t.csv", b"PK\x03\x04", "is a zip file. Unpack it first"),
-        ("t.xls", b"", "Save it as .xlsx or as CSV"),
+        (
+            "t.xls",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512),
+            "cannot be read: .*(xlrd|calamine).* Or save it as CSV",
+        ),
         ("t.xlsx", b"a,b", "is not an Excel file"),
     ],
 )
-def test_a_file_that_is_not_read_says_what_to_do(name, content, told, tmp_path):
+def test_a_file_that_is_not_read_says_what_to_do(name, content, told, tmp_path, monkeypatch):
+    for package in ("xlrd", "python_calamine"):  # by which pandas reads .xls
+        monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=told):
         read_frame(tmp_path / name)

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given, strategies as st
 from sklearn.base import BaseEstimator
 
-from gapkernel.tables import numbers_of, read_classes, read_table, read_target, read_weight
+from gapkernel.tables import numbers_of, read_classes, read_splits, read_table, read_target, read_weight
 
 COLOURS = ["red", "blue", None, "red"]
 SIZES = [1.0, np.nan, 2.5, 3.0]
+
+
+def codes(table):
+    """The columns of categories, -1 in the gaps."""
+    return np.nan_to_num(table.values[:, table.schema.categorical], nan=-1)
 
 
 def read(X, **options):
@@ -37,8 +42,7 @@ def test_every_form_gives_the_same_table(form):
     table = read(form())
     assert np.array_equal(table.values, [[1, 1], [np.nan, 0], [2.5, np.nan], [3, 1]], equal_nan=True)
     assert table.schema.levels == (None, ("blue", "red"))
-    assert table.codes.tolist() == [[1], [0], [-1], [1]]
-    assert table.numbers.shape == (4, 1)
+    assert table.schema.categorical.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("values", [
@@ -46,7 +50,9 @@ def test_every_form_gives_the_same_table(form):
     np.array([True, False, None, True], object),
 ], ids=["bool with None", "boolean", "object"])  # fmt: skip
 def test_truth_values_are_categories(values):
-    assert read(pd.DataFrame({"a": values})).codes.ravel().tolist() == [1, 0, -1, 1]
+    table = read(pd.DataFrame({"a": values}))
+    assert np.array_equal(table.values[:, 0], [1, 0, np.nan, 1], equal_nan=True)
+    assert table.schema.levels == ((False, True),)
 
 
 def test_numeric_strings_are_categories_as_their_type_says():
@@ -61,19 +67,19 @@ def test_ordered_types_keep_their_order():
     for frame in (pandas, polars):
         table = read(frame)
         assert table.schema.ordered == (True,)
-        assert table.codes.ravel().tolist() == [0, 2, -1]
+        assert codes(table).ravel().tolist() == [0, 2, -1]
 
 
 @pytest.mark.parametrize("declared", [["a"], [0], [True, False], np.array([0]), np.array(["a"])], ids=repr)
 def test_categories_are_declared_by_name_number_or_mask(declared):
     table = read(pd.DataFrame({"a": [3, 7, 3], "b": [1.0, 2.0, 3.0]}), categorical_features=declared)
     assert table.schema.levels == ((3, 7), None)
-    assert table.codes.ravel().tolist() == [0, 1, 0]
+    assert codes(table).ravel().tolist() == [0, 1, 0]
 
 
 def test_numbers_in_an_array_are_declared_too():
     table = read(np.array([[3.0, 1.0], [np.nan, 2.0], [7.0, 3.0]]), categorical_features=[0])
-    assert table.codes.ravel().tolist() == [0, -1, 1]
+    assert codes(table).ravel().tolist() == [0, -1, 1]
 
 
 def test_plain_numbers_stay_numbers():
@@ -123,7 +129,7 @@ def test_an_unknown_level_is_a_gap():
     estimator = BaseEstimator()
     schema = read_table(estimator, pd.DataFrame({"c": ["u", "v"], "x": [1.0, 2.0]}), reset=True).schema
     new = read_table(estimator, pd.DataFrame({"c": ["w", "v"], "x": [1.0, 2.0]}), reset=False, schema=schema)
-    assert new.codes.ravel().tolist() == [-1, 1]
+    assert codes(new).ravel().tolist() == [-1, 1]
 
 
 def test_names_and_width_are_checked_at_predict():
@@ -200,7 +206,7 @@ def test_unknown_levels_are_gaps_in_every_form(form):
     estimator = BaseEstimator()
     schema = read_table(estimator, form(fitted), reset=True).schema
     table = read_table(estimator, form(new), reset=False, schema=schema)
-    assert table.codes.tolist() == [[-1, -1], [1, -1], [0, 0]]
+    assert codes(table).tolist() == [[-1, -1], [1, -1], [0, 0]]
 
 
 NUMBERS = np.array([[1.0, np.nan], [-2.0, 3.0], [np.nan, np.nan]])
@@ -253,6 +259,19 @@ def test_weights():
     for bad, words in (([1, -1, 1], "egative"), ([1, np.inf, 1], "infinity"), ([1, 1], "sample_weight")):
         with pytest.raises(ValueError, match=words):
             read_weight(bad, table)
+
+
+def test_splits_are_places_or_masks_of_rows():
+    mask = np.array([True, False, True])
+    for train, test in ((mask, ~mask), ([0, 2], [1]), ([-3, -1], [1]), (np.array([0, 2]), np.array([1]))):
+        ((found, held_out),) = read_splits([(train, test)], 3)
+        assert (found.tolist(), held_out.tolist()) == ([0, 2], [1])
+    assert read_splits([([0], [])], 3)[0][1].tolist() == []
+    for bad in ([3], [0.5], mask[:2], [[0, 1]], ["a"]):
+        with pytest.raises(ValueError, match="cv must give places of rows from 0 to 2, or masks"):
+            read_splits([([0, 1], bad)], 3)
+    with pytest.raises(ValueError, match="cv gives no splits"):
+        read_splits([], 3)
 
 
 def test_an_estimator_for_numbers_takes_truth_values_as_numbers_and_refuses_categories():

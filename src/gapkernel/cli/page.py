@@ -13,7 +13,7 @@ from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.cli.verdict import BASELINE, Verdict
 from gapkernel.estimators.gap.fitted import Members
-from gapkernel.missingness import GapSummary, summary
+from gapkernel.missingness.summary import GapSummary, summary
 from gapkernel.plots import PALETTE
 from gapkernel.plots.page_figures import (
     Look,

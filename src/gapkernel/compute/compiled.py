@@ -1,14 +1,40 @@
-"""How loops are compiled, once on each computer: what Python calls, and what only other compiled loops call."""
+"""How loops are compiled, once on each computer: what Python calls, and what only other compiled loops call.
+
+Compiling takes long the first time, so a line on stderr says that it happens.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core import event
 from numba.extending import register_jitable
 
-from gapkernel.compute.runtime import compiling  # noqa: F401 (it says so when loops are compiled)
+
+class CompilingNote(event.Listener):
+    """Says once in a process that loops are being compiled. numba reports each one, but not those kept on disk."""
+
+    said = False
+
+    def on_start(self, event) -> None:
+        if not self.said and event.data["dispatcher"].py_func.__module__.startswith("gapkernel."):
+            self.said = True
+            print(
+                "gapkernel: compiling loops for this computer, up to half a minute. They are kept on disk, so this "
+                "happens once for each kind of model; `gapkernel warmup` does it beforehand for most.",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event) -> None:
+        pass
+
+
+event.register("numba:compile", CompilingNote())
+
 
 FUSED = {"contract", "nsz"}
 """A product and a sum may be one instruction. No flag that makes isnan false is ever set."""

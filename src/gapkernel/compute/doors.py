@@ -1,22 +1,39 @@
 """Checks at the doors of compiled loops, which look at no bounds themselves.
 
 A function that hands arrays to a compiled loop checks them first, once a call. So no loop reads or writes beyond its
-arrays, whoever calls it and whatever a file held.
+arrays, whoever calls it and whatever a file held. Numbers that overflowed, or cannot be floats, are refused where they
+arise.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gapkernel.compute.linalg.finite import check_finite
+
+def as_floats(values, what: str) -> np.ndarray:
+    """``values`` in double precision; ``what`` names them in the error about a whole number beyond it."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{what} holds a whole number that is too large for a float.") from None
+
+
+def check_finite(values: np.ndarray, what: str) -> np.ndarray:
+    """``values``, if all of them are finite."""
+    with np.errstate(all="ignore"):
+        flat = values.ravel(order="K")  # a view of a matrix in either order
+        total = np.einsum("i->", flat)  # half the time of ``sum``, no memory; it may overflow where no value does
+    if not np.isfinite(total) and not np.isfinite(values).all():
+        raise ValueError(f"{what} overflows for these rows: rescale the columns, or choose other settings.")
+    return values
 
 
 def check_array(what: str, array: np.ndarray, dtype: type, *shape: int) -> None:
     """Refuse all but an array of this type and shape."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         wanted = f"{np.dtype(dtype)} {tuple(map(int, shape))}"
-        raise ValueError(f"{what} must be an array of {wanted}, got {found}.")
+        raise ValueError(f"{what} must be an array of {wanted}, got {got}.")
 
 
 def check_numbers(what: str, array: np.ndarray, *shape: int) -> None:

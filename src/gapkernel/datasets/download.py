@@ -1,6 +1,6 @@
 """The public data sets that OpenML does not have in the papers' form: where their files are, and how they are read.
 
-Files of archives change hands, so it is the table that is checked, not the file: the SHA-256 of its names and cells.
+Archives may write a file anew, so the table is checked, not the file: the SHA-256 of its names and cells.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapkernel.tables import labels_of
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 ZIP_CODES = "https://hastie.su.domains/ElemStatLearn/datasets/"
@@ -36,20 +36,17 @@ def fetch(name: str, source: Download) -> tuple[Any, np.ndarray]:
 
     folder = Path(get_data_home()) / "gapkernel" / name
     paths = [Path(fetch_file(address, folder=folder)) for address in source.addresses]
+    damage = None
     try:
         X, y = source.read(paths)
+        if digest(X, y) == source.sha256:
+            return X, y
     except (OSError, EOFError, ValueError) as error:  # such as a page of a server, or half a file
-        raise _other_table(name, source, folder) from error
-    if digest(X, y) != source.sha256:
-        raise _other_table(name, source, folder)
-    return X, y
-
-
-def _other_table(name: str, source: Download, folder: Path) -> ValueError:
-    return ValueError(
+        damage = error
+    raise ValueError(
         f"What came from {' and '.join(source.addresses)} is not the {name!r} of the papers: it cannot be read, or the "
         f"SHA-256 of the table differs. Remove {str(folder)!r} to fetch it again, or use a local folder."
-    )
+    ) from damage
 
 
 def digest(X, y: np.ndarray) -> str:

@@ -1,11 +1,11 @@
-"""The public data sets of the papers, from a local folder, from OpenML or from the archives that have them."""
+"""Data sets of the papers, from a local folder, from OpenML or from the archives that have them; and your own files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 
 from gapkernel.datasets.download import DOWNLOADS, fetch
 from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
-from gapkernel.tables.pandas_files import pandas_files
+from gapkernel.tables.user_tables import pandas_files
 
 ENVIRONMENT = "GAPKERNEL_DATA"
 
@@ -65,7 +65,7 @@ OPENML = {
     ),
 }
 PUBLIC = (*OPENML, *DOWNLOADS)
-"""What needs no local folder; OpenML has the downloads in another form: other columns, another target, no split."""
+"""The data sets that need no local folder. Those of `DOWNLOADS` OpenML has with other columns, targets or splits."""
 
 
 def available(data_dir=None) -> tuple[str, ...]:
@@ -121,7 +121,75 @@ def load(name, data_dir=None) -> Dataset:
     known = available(data_dir)
     if name not in known:
         raise ValueError(f"There is no data set {name!r}. Known are {', '.join(known)}.")
-    return _from_openml(name, OPENML[name]) if name in OPENML else _from_archive(name)
+    if name in OPENML:
+        return _from_openml(name, OPENML[name])
+    with _connected(name, " and ".join(DOWNLOADS[name].addresses)):
+        return Dataset(*fetch(name, DOWNLOADS[name]))
+
+
+def read_xy(
+    path,
+    target: str,
+    *,
+    task: str = "auto",
+    rows: int | None = None,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    gap_marks: Sequence[str] = (),
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Dataset:
+    """Read a table to learn from, and its target, as the command line reads them.
+
+    An empty cell is a gap, and so are "?", "NA", "null" and the like. A column whose values are all numbers holds
+    numbers; any other holds categories. Columns of dates, free text or numbers mixed with text are refused, all of them
+    in one error.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, Parquet or Excel file.
+    target : str
+        The column to predict.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes text, and at most ten different whole numbers, for classes.
+    rows : int, default=None
+        Draw this many rows of a larger table, always the same; None takes all.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    categories : sequence of str, default=()
+        Columns of numbers that are codes of categories.
+    gap_marks : sequence of str, default=()
+        Further text or numbers that mean a gap, in every column.
+    decimal : {".", ","} or None, default=None
+        The decimal sign of numbers in text; None finds it from each column.
+    encoding : str, default=None
+        Of a CSV file; None is UTF-8, or what the first bytes say.
+
+    Returns
+    -------
+    dataset : Dataset
+        Unpacks as ``X, y``: a frame of numbers and categories without rows that have no target and columns that have
+        no value, and the classes as text, or numbers.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from gapkernel.datasets import read_xy
+    >>> lines = ["size,kind,class", *["1.5,a,yes", "?,b,no", "-9,a,yes", "2.5,,no", "3,b,yes"] * 4]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "table.csv"
+    ...     _ = path.write_text("\\n".join(lines))
+    ...     X, y = read_xy(path, "class", gap_marks=["-9"])
+    >>> X.isna().sum().to_dict()
+    {'size': 8, 'kind': 4}
+    >>> y[:3].tolist()
+    ['yes', 'no', 'yes']
+    """
+    files = pandas_files()
+    reading = files.Reading(drop, categories, gap_marks, decimal, encoding)
+    found = files.read_labelled_file(path, target, reading, task=task, rows=rows)
+    return Dataset(found.X, found.y)
 
 
 def local_folder(data_dir=None) -> Path | None:
@@ -142,14 +210,12 @@ def local_folder(data_dir=None) -> Path | None:
     >>> local_folder(".").is_dir()
     True
     """
-    given = data_dir if data_dir is not None else os.environ.get(ENVIRONMENT)
-    if not given:
+    origin, named = ("data_dir", data_dir) if data_dir is not None else (ENVIRONMENT, os.environ.get(ENVIRONMENT))
+    if not named:
         return None
-    folder = Path(given)
-    if not folder.is_dir():
-        origin = "data_dir" if data_dir is not None else ENVIRONMENT
-        raise FileNotFoundError(f"{origin} names the folder {str(given)!r}, which does not exist.")
-    return folder
+    if not Path(named).is_dir():
+        raise FileNotFoundError(f"{origin} names the folder {str(named)!r}, which does not exist.")
+    return Path(named)
 
 
 def _index(folder: Path) -> dict:
@@ -170,11 +236,6 @@ def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
             X, y = (np.concatenate([parts[f"{name}_train"], parts[f"{name}_test"]]) for name in "Xy")
         return Dataset(X / 1000.0, y.astype(np.int64))
     return Dataset(*pandas_files().read_known(path, entry["target"], entry["categorical"]))
-
-
-def _from_archive(name: str) -> Dataset:
-    with _connected(name, " and ".join(DOWNLOADS[name].addresses)):
-        return Dataset(*fetch(name, DOWNLOADS[name]))
 
 
 def _from_openml(name: str, source: OnOpenML) -> Dataset:

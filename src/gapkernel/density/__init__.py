@@ -1,10 +1,8 @@
 """Densities: where the law of a gap comes from."""
 
-from gapkernel.density.atomic_density import AtomicDensity, base_measure, row_blocks as row_blocks
 from gapkernel.density.bandwidth import sheather_jones
-from gapkernel.density.base import Density
-from gapkernel.density.best_density import BestDensity
-from gapkernel.density.default import default_density, density_for, make_density
+from gapkernel.density.base import Density, seed_of as seed_of
+from gapkernel.density.density_choice import BestDensity, density_for as density_for, make_density as make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
 from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
 from gapkernel.density.gaussian_mixture import GaussianMixture
@@ -13,7 +11,6 @@ from gapkernel.density.marginals import Marginals
 from gapkernel.density.neighbours import Neighbours
 
 __all__ = [
-    "AtomicDensity",
     "BestDensity",
     "Density",
     "FactorAnalysis",
@@ -23,9 +20,5 @@ __all__ = [
     "Marginals",
     "Neighbours",
     "NormalInverseWishart",
-    "base_measure",
-    "default_density",
-    "density_for",
-    "make_density",
     "sheather_jones",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 
 EXACT_UP_TO = 1000
 """Values up to which every pair is summed; beyond, they are binned."""
@@ -26,7 +28,7 @@ REACH = 12.0
 """Pairs further apart than this many widths add less than 1e-27."""
 
 
-def sheather_jones(x, method: str = "ste") -> float:
+def sheather_jones(x: Any, method: str = "ste") -> float:
     """Bandwidth of a kernel density estimate by Sheather and Jones.
 
     The result is the standard deviation of a Gaussian window, as in R's ``bw.SJ``. A uniform window of the same
@@ -79,7 +81,7 @@ def sheather_jones(x, method: str = "ste") -> float:
     return float(unit * (bandwidth if bandwidth is not None and np.isfinite(bandwidth) else reference))
 
 
-def _solved(fourth, sixth, scale: float, n: int) -> float | None:
+def _solved(fourth: Callable[[float], float], sixth: Callable[[float], float], scale: float, n: int) -> float | None:
     """The root of h = (2 sqrt(pi) n S4(alpha h^(5/7)))^(-1/5), None if there is none."""
     curvature, slope = fourth(1.24 * scale * n ** (-1 / 7)), -sixth(1.23 * scale * n ** (-1 / 9))
     if not (slope > 0 and curvature > 0):
@@ -98,7 +100,7 @@ def _solved(fourth, sixth, scale: float, n: int) -> float | None:
     return None
 
 
-def _direct(fourth, sixth, scale: float, n: int) -> float | None:
+def _direct(fourth: Callable[[float], float], sixth: Callable[[float], float], scale: float, n: int) -> float | None:
     slope = -sixth(1.23 * scale * n ** (-1 / 9))
     return _optimal(fourth((2.394 / (n * slope)) ** (1 / 7)), n) if slope > 0 else None
 
@@ -108,7 +110,7 @@ def _optimal(curvature: float, n: int) -> float:
     return (1.0 / (2.0 * np.sqrt(np.pi) * n * curvature)) ** 0.2 if curvature > 0 else np.inf
 
 
-def _derivative(polynomial, distances, counts, n: int, h: float) -> float:
+def _derivative(polynomial: Sequence[float], distances: np.ndarray, counts: np.ndarray, n: int, h: float) -> float:
     """S4 or S6: a derivative of a Gaussian summed over all pairs, a value with itself too."""
     near = slice(0, np.searchsorted(distances, REACH * h))
     t = (distances[near] / h) ** 2

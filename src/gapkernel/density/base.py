@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -44,7 +45,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
     fits_in_parts: ClassVar[bool] = False
     """Whether `fit` takes a table in parts."""
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table with gaps.
 
         Parameters
@@ -65,7 +66,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         self.schema_ = table.schema
         return self
 
-    def condition(self, X) -> Rows:
+    def condition(self, X: Any) -> Rows:
         """The law of each row given what was observed of it.
 
         Parameters
@@ -102,7 +103,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         return type(self)._log_density is not Density._log_density
 
     @available_if(_has_log_density)
-    def score_samples(self, X) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray:
         """Log density of the observed part of each row (0 for a row with no value).
 
         Parameters
@@ -116,11 +117,11 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         return self._log_density(self._read(X))
 
     @available_if(_has_log_density)
-    def score(self, X, y=None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the observed parts."""
         return float(np.mean(self.score_samples(X)))
 
-    def sample(self, X, n_draws: int = 1, random_state=None) -> np.ndarray:
+    def sample(self, X: Any, n_draws: int = 1, random_state: Any = None) -> np.ndarray:
         """Complete the rows of ``X`` by draws from their laws.
 
         Parameters
@@ -161,7 +162,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """
         return Table(values, self.schema_).one_hot()
 
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    def cell_nodes(self, X: Any, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row."""
         return self.condition(X).cell_nodes(column, n_nodes)
 
@@ -171,7 +172,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         return np.arange(len(self.schema_.levels))
 
     @abstractmethod
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         """Learn from a checked table."""
 
     @abstractmethod
@@ -186,7 +187,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         """`score_samples` of a checked table."""
         raise NotImplementedError
 
-    def _read(self, X, *, reset: bool = False) -> Table:
+    def _read(self, X: Any, *, reset: bool = False) -> Table:
         """``X`` as a checked table, at `fit` or afterwards."""
         if reset:
             return read_table(self, X, reset=True, categorical_features=self.categorical_features)
@@ -194,7 +195,7 @@ class Density(TakesGaps, DensityMixin, BaseEstimator, ABC):
         return read_table(self, X, reset=False, schema=self.schema_)
 
 
-def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
+def rows_with_values(table: Table, sample_weight: ArrayLike | None) -> tuple[Table, np.ndarray]:
     """The rows of positive weight that have a value, and their weights."""
     weight = read_weights(sample_weight, table)
     used = (weight > 0) & ~table.missing.all(axis=1)
@@ -203,7 +204,7 @@ def rows_with_values(table: Table, sample_weight) -> tuple[Table, np.ndarray]:
     return (table, weight) if used.all() else (table[used], weight[used])
 
 
-def seed_of(random_state) -> int:
+def seed_of(random_state: Any) -> int:
     """A seed for draws that belong to a row, drawn once, at fit; an int is the seed itself."""
     if isinstance(random_state, Integral):
         return int(random_state)

@@ -6,11 +6,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.standardise import standard_of
+from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.climb import Ascent
-from gapkernel.density.em.factor import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
+from gapkernel.density.em.factor_em import ROWS_AT_ONCE, Factors, canonical, maximise_factors, posterior
+from gapkernel.density.em.gaussian_em import Observations
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import FactorRows, Patterns
 from gapkernel.tables import Table
@@ -111,14 +113,13 @@ class FactorAnalysis(IteratedDensity):
     least_ridge = 1e-6
 
     @classmethod
-    def from_parameters(cls, mean, loadings, noise) -> FactorAnalysis:
+    def from_parameters(cls, mean: ArrayLike, loadings: ArrayLike, noise: ArrayLike) -> FactorAnalysis:
         """A known density, ready for use."""
         return cls._known(mean=mean, loadings=loadings, noise=noise)
 
-    def _estimate(self, observations) -> None:
-        standard = standard_of(observations.X, observations.weight)
-        X, weight, live = standard.apply(observations.X), observations.weight, standard.live
-        ridge = self._ridge_for(len(live), standard.count)
+    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, Standard, float]:
+        X, weight = standard.apply(observations.X), observations.weight
+        ridge = self._ridge_for(len(standard.live), standard.count)
         n, d = X.shape
 
         def fit(k: int) -> Ascent:
@@ -128,15 +129,13 @@ class FactorAnalysis(IteratedDensity):
         ascent = self._choose(
             self.n_components, fit, counts, max(1, d), lambda k: d * (k + 2) - k * (k - 1) / 2, standard
         )
-        factors = canonical(ascent.point)
-        k = factors.loadings.shape[1]
-        self.mean_ = standard.mean(factors.mean)
-        self.loadings_, self.noise_ = np.zeros((len(live), k)), np.zeros(len(live))
-        self.loadings_[live] = factors.loadings * standard.scale[live, None]
-        self.noise_[live] = factors.noise * standard.scale[live] ** 2
-        self.variances_ = self.noise_ + np.sum(self.loadings_**2, axis=1) - ridge * standard.variances
-        self.n_components_ = k
-        self._keep_course(ascent, standard, ridge)
+        return ascent, standard, ridge
+
+    def _in_units(self, point: Factors, standard: Standard) -> tuple[np.ndarray, ...]:
+        factors, live, scale = canonical(point), standard.live, standard.scale[standard.live]
+        loadings, noise = np.zeros((len(live), factors.loadings.shape[1])), np.zeros(len(live))
+        loadings[live], noise[live] = factors.loadings * scale[:, None], factors.noise * scale**2
+        return standard.mean(factors.mean), loadings, noise
 
     @property  # type: ignore[misc]
     def covariance_(self) -> np.ndarray:  # type: ignore[override]
@@ -155,7 +154,7 @@ class FactorAnalysis(IteratedDensity):
     def _log_density(self, table: Table) -> np.ndarray:
         return self._posterior(table)[4]
 
-    def _posterior(self, table: Table):
+    def _posterior(self, table: Table) -> tuple[np.ndarray, ...]:
         """The rows with 0 in the gaps, where they were observed, and what `posterior` says of them."""
         rows = self._without_never_observed(table.values)
         seen = (~np.isnan(rows)).astype(np.float64)
@@ -165,7 +164,7 @@ class FactorAnalysis(IteratedDensity):
         results = [posterior(rows[part], seen[part], factors) for part in parts]
         return rows, seen, *(np.concatenate(pieces) for pieces in zip(*results, strict=True))
 
-    def _set_known(self, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> None:
+    def _checked(self, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, ...]:
         if mean.ndim != 1 or noise.shape != mean.shape or loadings.ndim != 2 or len(loadings) != len(mean):
             raise ValueError(
                 f"A known density needs a mean (n,), loadings (n, k) and a noise (n,), "
@@ -175,6 +174,9 @@ class FactorAnalysis(IteratedDensity):
             raise ValueError("loadings must have a column for one factor or more; zeros make all columns independent.")
         if np.any(noise < 0) or np.any((noise == 0) & loadings.any(axis=1)):
             raise ValueError("noise must be positive wherever loadings are not zero.")
+        return mean, loadings, noise
+
+    def _set(self, mean: np.ndarray, loadings: np.ndarray, noise: np.ndarray) -> None:
         self.mean_, self.loadings_, self.noise_ = mean, loadings, noise
         self.variances_ = noise + np.sum(loadings**2, axis=1)
         self.n_components_ = loadings.shape[1]

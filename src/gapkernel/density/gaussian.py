@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space, pinvh
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.standardise import Standard, standardise
-from gapkernel.density.base import no_observed_value
-from gapkernel.density.em.gaussian import Prior, conditioned, maximise_gaussian
-from gapkernel.density.em.observations import ObservationsInParts
+from gapkernel.compute.standardise import Standard
+from gapkernel.density.em.climb import Ascent
+from gapkernel.density.em.gaussian_em import ObservationsInParts, Point, Prior, conditioned, maximise_gaussian
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.tables import Table
@@ -135,11 +136,11 @@ class Gaussian(IteratedDensity):
     least_ridge = 1e-8
 
     @classmethod
-    def from_moments(cls, mean, covariance) -> Gaussian:
+    def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Gaussian:
         """A known density, ready for use."""
         return cls._known(mean=mean, covariance=covariance)
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate mean and covariance.
 
         Parameters
@@ -164,23 +165,19 @@ class Gaussian(IteratedDensity):
         self.schema_ = table.schema
         return self
 
-    def _estimate(self, observations) -> None:
-        standard = standardise(observations.total)
-        if not standard.seen.any():
-            raise no_observed_value()
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
         if self.prior is None:
             ridge = self._ridge_for(len(standard.scale), standard.count)
         else:
             ridge = 0.0
             standard = replace(standard, live=np.ones_like(standard.live))  # a prior says something of every column
-        ascent = maximise_gaussian(
-            observations.compressed(standard), self._prior_in(standard, ridge), self.tol, self.max_iter
-        )
-        self.mean_, self.covariance_ = standard.mean(ascent.point.mean), standard.covariance(ascent.point.covariance)
-        self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
-        self._keep_course(ascent, standard, ridge)
+        prior = self._prior_in(standard, ridge)
+        return maximise_gaussian(observations.compressed(standard), prior, self.tol, self.max_iter), standard, ridge
 
-    def condition_subspaces(self, points, bases) -> GaussianRows:
+    def _in_units(self, point: Point, standard: Standard) -> tuple[np.ndarray, ...]:
+        return standard.mean(point.mean), standard.covariance(point.covariance)
+
+    def condition_subspaces(self, points: ArrayLike, bases: Sequence[ArrayLike]) -> GaussianRows:
         """The laws of affine subspaces ``point + span(basis)``: gaps in any direction, not only along columns.
 
         Parameters
@@ -225,7 +222,7 @@ class Gaussian(IteratedDensity):
     def _conditioned(self, table: Table) -> tuple[GaussianRows, np.ndarray]:
         return gaussian_laws(self._without_never_observed(table.values), self.mean_, self.covariance_)
 
-    def _set_known(self, mean: np.ndarray, covariance: np.ndarray) -> None:
+    def _checked(self, mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, ...]:
         if mean.ndim != 1 or covariance.shape != (len(mean), len(mean)):
             raise ValueError(
                 f"A known density needs a mean (n,) and a covariance (n, n), got {mean.shape} and {covariance.shape}."
@@ -234,8 +231,10 @@ class Gaussian(IteratedDensity):
             raise ValueError("covariance is not symmetric.")
         if np.linalg.eigvalsh(covariance)[0] < -1e-10 * max(np.abs(covariance).max(), np.finfo(float).tiny):
             raise ValueError("covariance is not positive semi-definite.")
-        self.mean_, self.covariance_ = mean, 0.5 * (covariance + covariance.T)
-        self.variances_ = self.covariance_.diagonal().copy()
+        return mean, 0.5 * (covariance + covariance.T)
+
+    def _set(self, mean: np.ndarray, covariance: np.ndarray) -> None:
+        self.mean_, self.covariance_, self.variances_ = mean, covariance, covariance.diagonal().copy()
 
     def _prior_in(self, standard: Standard, ridge: float) -> Prior:
         """The prior in the units of the standardised, live columns."""

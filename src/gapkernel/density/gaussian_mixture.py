@@ -7,18 +7,92 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
+from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from gapkernel.compute.standardise import standard_of
-from gapkernel.density.em.climb import Ascent
-from gapkernel.density.em.gaussian import GappyTable, Prior, maximise_gaussian
-from gapkernel.density.em.mixture import clusters, maximise_mixture
+from gapkernel.compute.runtime.threads import one_openmp_thread
+from gapkernel.compute.standardise import Standard
+from gapkernel.density.em.climb import Ascent, climb
+from gapkernel.density.em.gaussian_em import (
+    GappyTable,
+    Observations,
+    Point,
+    Prior,
+    expectation_at,
+    maximisation,
+    maximise_gaussian,
+)
 from gapkernel.density.gaussian import Gaussian, gaussian_laws
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, MixtureRows
 from gapkernel.tables import Table
+
+NEGLIGIBLE = 1e-8
+"""A component that explains less than this share of the rows is left as it is."""
+
+
+@dataclass(frozen=True)
+class MixtureParameters:
+    """Parameters: the shares of the components, and the mean and covariance of each."""
+
+    shares: np.ndarray
+    points: list[Point]
+
+
+def clusters(
+    table: GappyTable, weight: np.ndarray, whole: Point, n_components: int, random: np.random.RandomState
+) -> np.ndarray:
+    """Memberships (n, n_components) from k-means on the rows completed by one Gaussian."""
+    completed = table.conditioned(whole)[0]
+    with one_openmp_thread():
+        labels = KMeans(n_components, n_init=5, random_state=random).fit(completed, sample_weight=weight).labels_
+    return (labels[:, None] == np.arange(n_components)).astype(np.float64)
+
+
+def maximise_mixture(
+    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, prior: Prior, tol: float, max_iter: int
+) -> Ascent:
+    """The `MixtureParameters` that EM reaches from ``memberships``."""
+    d = table.filled.shape[1]
+
+    def expect(components: MixtureParameters) -> tuple[float, float, np.ndarray]:
+        log_likelihood, memberships = _memberships(table, weight, components)
+        log_prior = sum(prior.log_density(point.mean, point.covariance) for point in components.points)
+        return log_likelihood, log_likelihood + log_prior, memberships
+
+    def maximise(components: MixtureParameters, memberships: np.ndarray) -> MixtureParameters:
+        return _maximised(table, weight, memberships, components.points, prior)
+
+    start = _maximised(table, weight, memberships, [Point(np.zeros(d), np.eye(d))] * memberships.shape[1], prior)
+    return climb(expect, maximise, start, table.weighted(weight).n_cells, tol, max_iter)
+
+
+def _memberships(table: GappyTable, weight: np.ndarray, components: MixtureParameters) -> tuple[float, np.ndarray]:
+    """The log-likelihood, and how likely each component is for each row."""
+    with np.errstate(divide="ignore"):
+        logs = np.column_stack([table.conditioned(point)[1] for point in components.points])
+        logs += np.log(components.shares)
+    total = logsumexp(logs, axis=1)
+    return float(weight @ total), np.exp(logs - total[:, None])
+
+
+def _maximised(
+    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, points: list[Point], prior: Prior
+) -> MixtureParameters:
+    """The components for given memberships; ``points`` complete the rows."""
+    counts = weight @ memberships
+    new = []
+    for count, member, point in zip(counts, memberships.T, points, strict=True):
+        if count <= NEGLIGIBLE * counts.sum():
+            new.append(point)
+            continue
+        _, moments = expectation_at(table.weighted(weight * member), point)
+        new.append(maximisation(moments, prior))
+    return MixtureParameters(counts / counts.sum(), new)
+
 
 PRUNED = 1e-8
 """A component less likely than this for a row is left out of its law."""
@@ -30,7 +104,7 @@ class GaussianMixture(IteratedDensity):
 
     Fitted to incomplete rows by expectation maximisation. The law of a row with gaps is again a mixture: what was
     observed says how likely each component is, and each component has its own law of the gaps. Components less likely
-    than 1e-8 for a row are left out of its law. A complete row is certain whatever its component, and has a single one.
+    than 1e-8 for a row are left out of its law. A complete row has a single component.
 
     Parameters
     ----------
@@ -126,12 +200,11 @@ class GaussianMixture(IteratedDensity):
     least_ridge = 1e-4
 
     @classmethod
-    def from_parameters(cls, weights, means, covariances) -> GaussianMixture:
+    def from_parameters(cls, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> GaussianMixture:
         """A known density, ready for use."""
         return cls._known(weights=weights, means=means, covariances=covariances)
 
-    def _estimate(self, observations) -> None:
-        standard = standard_of(observations.X, observations.weight)
+    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, Standard, float]:
         X, weight = standard.apply(observations.X), observations.weight
         n, d = X.shape
         random, table = check_random_state(self.random_state), GappyTable(X)
@@ -152,19 +225,18 @@ class GaussianMixture(IteratedDensity):
         distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
         counts = range(1, min(self.max_components, distinct) + 1)
         ascent = self._choose(self.n_components, fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
-        shares, points = ascent.point.shares, ascent.point.points
-        means = np.array([standard.mean(point.mean) for point in points])
-        self._set(shares, means, np.array([standard.covariance(point.covariance) for point in points]))
-        ridge = ridge_of(len(shares))
-        self.variances_ = self.covariance_.diagonal() - ridge * standard.variances
-        self._keep_course(ascent, standard, ridge)
+        return ascent, standard, ridge_of(len(ascent.point.shares))
+
+    def _in_units(self, point: MixtureParameters, standard: Standard) -> tuple[np.ndarray, ...]:
+        means = np.array([standard.mean(component.mean) for component in point.points])
+        return point.shares, means, np.array([standard.covariance(component.covariance) for component in point.points])
 
     def _condition(self, table: Table) -> MixtureRows:
         rows, logs = self._conditioned(table)
         weights = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
         weights[weights < PRUNED] = 0.0
         weights /= weights.sum(axis=1, keepdims=True)
-        weights[rows[0].complete] = np.arange(len(rows)) == 0  # a complete row is certain whatever its component
+        weights[rows[0].complete] = np.arange(len(rows)) == 0  # all components agree on a complete row
         return MixtureRows(rows, weights)
 
     def _log_density(self, table: Table) -> np.ndarray:
@@ -186,7 +258,7 @@ class GaussianMixture(IteratedDensity):
         self.covariance_ = np.einsum("a,aij->ij", weights, covariances) + np.einsum("a,ai,aj->ij", weights, away, away)
         self.variances_ = self.covariance_.diagonal().copy()
 
-    def _set_known(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> None:
+    def _checked(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, ...]:
         if weights.ndim != 1 or means.ndim != 2 or covariances.shape != (*means.shape, means.shape[-1]):
             raise ValueError(
                 f"A known density needs weights (k,), means (k, n) and covariances (k, n, n), "
@@ -198,4 +270,4 @@ class GaussianMixture(IteratedDensity):
         constant = np.array([gaussian.variances_ == 0 for gaussian in gaussians])
         if np.any(constant != constant[0]):
             raise ValueError("A column must be constant in all components or in none.")
-        self._set(weights / weights.sum(), means, np.array([gaussian.covariance_ for gaussian in gaussians]))
+        return weights / weights.sum(), means, np.array([gaussian.covariance_ for gaussian in gaussians])

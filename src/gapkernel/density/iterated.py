@@ -6,15 +6,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute.standardise import Standard
-from gapkernel.density.base import Density, rows_with_values
+from gapkernel.compute.standardise import Standard, standardise
+from gapkernel.density.base import Density, no_observed_value, rows_with_values
 from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
-from gapkernel.density.em.observations import Observations
+from gapkernel.density.em.gaussian_em import Observations, ObservationsInParts
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
 
@@ -23,7 +24,7 @@ from gapkernel.tables import Schema, Table, numbers_of
 class IteratedDensity(Density):
     """A density of numbers with parameters ``ridge``, ``tol`` and ``max_iter``, or with parameters that are known.
 
-    A kind writes `_estimate` for the one case and `_set_known` for the other.
+    A kind writes `_ascend` and `_in_units` for the one case, `_checked` for the other, and `_set` for both.
     """
 
     ridge: Any = "auto"
@@ -40,18 +41,18 @@ class IteratedDensity(Density):
         "n_components": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
     known_names: ClassVar[tuple[str, ...]]
-    """The parameters that make a density known when they are given."""
+    """The parameters of a known density."""
     least_ridge: ClassVar[float]
 
     def _moments(self) -> Moments:
         return Moments(self.mean_, self.variances_, lambda: self.covariance_)
 
-    def _read(self, X, *, reset: bool = False) -> Table:
+    def _read(self, X: Any, *, reset: bool = False) -> Table:
         table = super()._read(X, reset=reset)
         return Table(numbers_of(table, self), Schema.of_numbers(table.shape[1], table.schema.names), table.tilt)
 
     @classmethod
-    def _known(cls, **parameters):
+    def _known(cls, **parameters: Any) -> Self:
         """A known density, ready for use."""
         density = cls(**parameters)
         density._take_known()
@@ -59,7 +60,7 @@ class IteratedDensity(Density):
         density.n_features_in_ = len(density.mean_)
         return density
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         if self._fit_known(table.shape[1]):
             return
         table, weight = rows_with_values(table, sample_weight)
@@ -76,32 +77,60 @@ class IteratedDensity(Density):
 
     def _take_known(self) -> None:
         """Check the known parameters and set them; there is no iteration."""
-        given, names = [getattr(self, name) for name in self.known_names], _listed(self.known_names)
-        if any(value is None for value in given):
+        values, names = [getattr(self, name) for name in self.known_names], _listed(self.known_names)
+        if any(value is None for value in values):
             raise ValueError(f"A known density needs all of {names}.")
-        arrays = [np.array(value, dtype=np.float64) for value in given]
+        arrays = [np.array(value, dtype=np.float64) for value in values]
         if not all(np.isfinite(array).all() for array in arrays):
             raise ValueError(f"{names} of a known density must be finite.")
-        self._set_known(*arrays)
+        self._set(*self._checked(*arrays))
         self._never_observed = np.zeros(len(self.mean_), bool)
         self.n_iter_, self.converged_ = 0, True
         for name in ("ridge_", "log_likelihood_", "objective_", "bic_"):
             self.__dict__.pop(name, None)  # of an earlier fit
 
-    @abstractmethod
-    def _set_known(self, *parameters: Any) -> None:
-        """Check and set the parameters ``known_names``, which are given as finite arrays."""
+    def _estimate(self, observations: Observations | ObservationsInParts) -> None:
+        """Fit to rows that hold a value: the iteration runs on standardised columns, without those that do not vary."""
+        standard = standardise(observations.total)
+        if not standard.seen.any():
+            raise no_observed_value()
+        ascent, standard, ridge = self._ascend(observations, standard)
+        self._set(*self._in_units(ascent.point, standard))
+        self.variances_ = self.variances_ - ridge * standard.variances
+        warn_unless_converged(ascent, self.max_iter)
+        self.ridge_, self._never_observed = ridge, standard.never_observed
+        self.log_likelihood_ = ascent.log_likelihood - standard.log_units
+        self.objective_ = ascent.objective - standard.log_units
+        self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     @abstractmethod
-    def _estimate(self, observations) -> None:
-        """Fit to rows that hold a value."""
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
+        """Where the iteration ends, in which units of the columns, and the ridge."""
+
+    @abstractmethod
+    def _in_units(self, point: Any, standard: Standard) -> tuple[np.ndarray, ...]:
+        """The parameters ``known_names`` in the units of the table, from those of standardised columns."""
+
+    @abstractmethod
+    def _checked(self, *parameters: Any) -> tuple[np.ndarray, ...]:
+        """Known parameters, finite arrays, if they go together."""
+
+    @abstractmethod
+    def _set(self, *parameters: Any) -> None:
+        """Set the parameters ``known_names``, and what follows from them."""
 
     def _ridge_for(self, n_columns: int, n_rows: float) -> float:
         """The ridge; "auto" is strong where rows are few."""
         return float(np.clip(n_columns / n_rows**2, self.least_ridge, 1.0)) if self.ridge == "auto" else self.ridge
 
     def _choose(
-        self, n_components: int | str, fit: Callable, counts: Iterable[int], most: int, n_parameters: Callable, standard
+        self,
+        n_components: int | str,
+        fit: Callable,
+        counts: Iterable[int],
+        most: int,
+        n_parameters: Callable,
+        standard: Standard,
     ) -> Ascent:
         """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
         if isinstance(n_components, str):
@@ -110,14 +139,6 @@ class IteratedDensity(Density):
             ascent, bic = fit(min(n_components, most)), {}
         self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
         return ascent
-
-    def _keep_course(self, ascent: Ascent, standard: Standard, ridge: float) -> None:
-        """Keep how an iteration on standardised columns went, and warn if it stopped early."""
-        warn_unless_converged(ascent, self.max_iter)
-        self.ridge_, self._never_observed = ridge, standard.never_observed
-        self.log_likelihood_ = ascent.log_likelihood - standard.log_units
-        self.objective_ = ascent.objective - standard.log_units
-        self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     def _without_never_observed(self, X: np.ndarray) -> np.ndarray:
         """A copy of ``X`` in one layout, with a constant in the columns that no training row had."""

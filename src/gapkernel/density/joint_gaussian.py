@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
@@ -70,7 +71,7 @@ class JointGaussian(Density):
         "gaussian": [Density, None],
     }
 
-    def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    def cell_nodes(self, X: Any, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Values in the units of the table, and weights, of a quadrature over a missing cell of a single row.
 
         A category has its levels as values, weighted by the conditional means of their codes, where these are
@@ -101,7 +102,7 @@ class JointGaussian(Density):
         """Points of the laws in the units of the table, with the level of the largest code in place of codes."""
         return Table.from_one_hot(self._location + self._scale * values, self.schema_).one_hot()
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         table, weight = rows_with_values(table, sample_weight)
         codes = table.one_hot()
         standard = standard_of(codes, weight)

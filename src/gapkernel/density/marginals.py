@@ -7,13 +7,14 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, rows_with_values
 from gapkernel.rows import Moments
-from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows, known_law
-from gapkernel.rows.marginal import Feature, MarginalRows
+from gapkernel.rows.column_law import ZERO, Atoms, Law, Normal, UniformWindows
+from gapkernel.rows.marginal_rows import Feature, MarginalRows
 from gapkernel.tables import Schema, Table
 
 NUMERIC = ("kde", "gaussian", "empirical", "uniform", "levels")
@@ -43,7 +44,8 @@ class Marginals(Density):
     smoothing : float, default=0.0
         Added to the count of each level.
     laws : dict, default=None
-        Laws of some columns, by name or number: a word from above, or a frozen distribution of `scipy.stats`.
+        Laws of some columns, by name or number: a word from above, or the law itself for a column of numbers
+        (`rows.Atoms`, `rows.Normal`, `rows.UniformWindows`, or a `rows.Law` of your own).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
 
@@ -98,12 +100,12 @@ class Marginals(Density):
         laws = [feature.law or ZERO for feature in self.features_]
         return Moments.independent(np.array([law.mean for law in laws]), np.array([law.variance for law in laws]))
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         table, weight = rows_with_values(table, sample_weight)
         laws = self.laws or {}
-        given = dict(zip(table.schema.places(list(laws), "laws"), laws.values(), strict=True))
+        chosen = dict(zip(table.schema.places(list(laws), "laws"), laws.values(), strict=True))
         self.bandwidths_ = np.full(table.shape[1], np.nan)
-        self.features_ = tuple(self._feature(table, k, weight, given.get(k)) for k in range(table.shape[1]))
+        self.features_ = tuple(self._feature(table, k, weight, chosen.get(k)) for k in range(table.shape[1]))
 
     def _condition(self, table: Table) -> MarginalRows:
         values = np.array(table.values)
@@ -118,7 +120,7 @@ class Marginals(Density):
                 total[seen] += feature.law.log_density(values[seen])
         return total
 
-    def _feature(self, table: Table, column: int, weight: np.ndarray, given) -> Feature:
+    def _feature(self, table: Table, column: int, weight: np.ndarray, chosen: Any) -> Feature:
         values, schema = table.values[:, column], table.schema
         seen = ~np.isnan(values)
         levels = schema.levels[column]
@@ -126,11 +128,11 @@ class Marginals(Density):
         law: Law | None = None
         if seen.any():
             find = self._law_of_category if levels is not None else self._law_of_number
-            law = find(values[seen], weight[seen], column, schema, given)
+            law = find(values[seen], weight[seen], column, schema, chosen)
         return Feature(law, levels, schema.ordered[column], low, high, schema.label(column))
 
-    def _law_of_category(self, codes, weight, column: int, schema: Schema, given) -> Law:
-        word = given or self.categorical
+    def _law_of_category(self, codes: np.ndarray, weight: np.ndarray, column: int, schema: Schema, chosen: Any) -> Law:
+        word = chosen or self.categorical
         if not isinstance(word, str) or word not in CATEGORICAL:
             raise ValueError(f"laws: column {schema.label(column)} holds categories, so {word!r} cannot be its law.")
         n_levels = len(schema.levels[column])  # type: ignore[arg-type]
@@ -138,14 +140,14 @@ class Marginals(Density):
         counts = np.ones(n_levels) if word == "uniform" else counts
         return Atoms(np.arange(n_levels, dtype=np.float64), counts / counts.sum())
 
-    def _law_of_number(self, values, weight, column: int, schema: Schema, given) -> Law:
-        word = self.numeric if given is None else given
-        if hasattr(word, "cdf") and hasattr(word, "ppf"):
-            return known_law(word)
+    def _law_of_number(self, values: np.ndarray, weight: np.ndarray, column: int, schema: Schema, chosen: Any) -> Law:
+        word = self.numeric if chosen is None else chosen
+        if isinstance(word, Law):
+            return word
         if not isinstance(word, str) or word not in NUMERIC:
             raise ValueError(
-                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a frozen distribution "
-                f"of scipy.stats, got {word!r}."
+                f"laws: the law of column {schema.label(column)} must be one of {NUMERIC} or a law of "
+                f"gapkernel.rows, got {word!r}."
             )
         spread = values.max() - values.min()
         if word == "empirical" or spread == 0:
@@ -163,7 +165,7 @@ class Marginals(Density):
         self.bandwidths_[column] = half_width
         return UniformWindows.around(values, half_width, weight)
 
-    def _half_width(self, values) -> float:
+    def _half_width(self, values: np.ndarray) -> float:
         if isinstance(self.bandwidth, str):
             return self.bandwidth_factor * sheather_jones(values, self.bandwidth)
         return float(self.bandwidth)

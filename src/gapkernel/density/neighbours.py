@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import standard_of
@@ -72,7 +74,7 @@ class Neighbours(Density):
         """Mean and variance of each column over its observed values, as if columns were independent."""
         return Moments.independent(self._standard.location, self._standard.variances)
 
-    def _fit(self, table: Table, sample_weight) -> None:
+    def _fit(self, table: Table, sample_weight: ArrayLike | None) -> None:
         table, self._weight = rows_with_values(table, sample_weight)
         self._standard = standard_of(table.values, self._weight)
         self._weight = self._weight * (self._standard.count / self._weight.sum())  # shares of rows are weights, too
@@ -87,7 +89,7 @@ class Neighbours(Density):
     def _condition(self, table: Table) -> AtomRows:
         X, categorical = table.values, table.schema.categorical
 
-        def fill(values, starts, cube):
+        def fill(values: np.ndarray, starts: np.ndarray, cube: Callable[..., np.ndarray]) -> None:
             for i in np.flatnonzero(np.isnan(X).any(axis=1)):
                 gaps = np.isnan(X[i])
                 lacking = gaps.sum() - self._seen[:, gaps].sum(axis=1)
@@ -99,7 +101,7 @@ class Neighbours(Density):
 
         return AtomRows.drawn(X, fill, self.n_draws, self.method, self._seed)
 
-    def _shares(self, row, known, donors, categorical) -> np.ndarray:
+    def _shares(self, row: np.ndarray, known: np.ndarray, donors: np.ndarray, categorical: np.ndarray) -> np.ndarray:
         """The probability of each donor, from the columns that are ``known``."""
         common = self._seen[donors][:, known]
         away = (self.donors_[donors][:, known] - row[known]) / self._standard.scale[known]

@@ -12,16 +12,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
-from gapkernel.kernels.kinds import GAUSSIAN
 from gapkernel.kernels.missingness import Masked
-from gapkernel.kernels.precomputed import Precomputed
-from gapkernel.rows import MaskedRows, Rows
+from gapkernel.kernels.on_vectors import Precomputed
+from gapkernel.rows import GAUSSIAN, MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
 from gapkernel.tables.part_by_part import AnswersInParts
@@ -217,7 +216,7 @@ class KernelMachine(KernelEstimator, ABC):
         if training.classes is not None:
             self.classes_ = training.classes
         self.density_, self.kernel_, self.rows_ = laws.density, laws.kernel, laws.rows
-        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # rows never change: no need of a copy
+        if not np.array_equal(solution.kept, np.arange(len(laws.rows))):  # a copy would be the same
             self.rows_ = laws.rows.take(solution.kept)
         if self._pairwise:
             self.kernel_ = Precomputed(training.kept[solution.kept])

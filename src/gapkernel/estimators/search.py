@@ -27,7 +27,7 @@ from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from gapkernel.compute.runtime.config import config_context, get_config, thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
+from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.density import Density, make_density
 from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training
 from gapkernel.estimators.class_weights import part_of, splits_among

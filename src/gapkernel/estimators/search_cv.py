@@ -21,7 +21,7 @@ from gapkernel.estimators.search import Search, check_partition, width_name, wid
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import AnswersInParts
-from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
+from gapkernel.tables.takes_gaps import TakesGaps, copy_columns, set_or_forget
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))
 """The penalties C of the genRBF paper."""
@@ -88,18 +88,16 @@ class SearchCV(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         calibrate = bool(settings.get("conformal"))
         if calibrate:
             check_partition(search.splits, search.n_rows, f"conformal={settings['conformal']!r}")
-        grid = {name: penalties, **self._widths(search)}
-        results = _results(list(ParameterGrid(grid)), search.scores(ParameterGrid(grid), scorer))
+        candidates = list(ParameterGrid({name: penalties, **self._widths(search)}))
+        results = _results(candidates, search.scores(candidates, scorer))
         for shared in search.folds[0].shared.values():  # one density: the grid has penalties and widths only
             warn_of_units(search.estimator._kernel(), shared.density, search.n_rows)
         best = int(results["rank_test_score"].argmin())
-        if self.refit:  # before anything is set: a fit that fails leaves nothing behind
-            self.best_estimator_ = search.fit(results["params"][best], calibrate=calibrate)
-        else:
-            self.__dict__.pop("best_estimator_", None)  # of an earlier fit
+        fitted = search.fit(candidates[best], calibrate=calibrate) if self.refit else None
+        set_or_forget(self, best_estimator_=fitted)  # now: a fit that fails leaves nothing behind
         self.cv_results_, self.scorer_, self.n_splits_ = results, scorer, len(search.splits)
         self.best_index_, self.best_score_ = best, results["mean_test_score"][best]
-        self.best_params_ = results["params"][best]
+        self.best_params_ = candidates[best]
         copy_columns(search.estimator, self)
         return self
 

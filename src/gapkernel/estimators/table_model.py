@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from gapkernel.tables import Schema, labels_of, names_of, read_table
-from gapkernel.tables.pandas_files import pandas_files
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
+from gapkernel.tables.user_tables import pandas_files
 
 
 def _has(method: str):

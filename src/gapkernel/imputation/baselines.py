@@ -1,4 +1,4 @@
-"""The usual ways to fill gaps before an estimator for complete rows, as baselines."""
+"""The usual ways to prepare gaps before an estimator: fill them, or leave them in for one that takes NaN."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gapkernel.tables import read_table
+from gapkernel.tables import gaps_of, read_table, take_columns
 from gapkernel.tables.takes_gaps import TakesGaps
 
 BASELINES = ("mean", "zero", "rbf1", "rbf2", "mean_indicator", "iterative", "knn")
@@ -192,3 +192,122 @@ def _category_steps(name: str):
     if name in ("rbf2", "mean_indicator"):
         return unary  # NaN is one more category to it: the indicator column
     return make_pipeline(fill, unary)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OneHotWithGaps(TakesGaps, TransformerMixin, BaseEstimator):
+    """Numbers as they are, a 0/1 column for each level of a category, NaN in the gaps; columns empty at fit left out.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        The columns that hold categories: those whose type says so; none; or their names, numbers or a mask.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        What the columns held in `fit`.
+    columns_ : list of int
+        The coded columns that have a value.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all are strings.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gapkernel.imputation import OneHotWithGaps
+    >>> X = pd.DataFrame({"size": [1.0, None, 3.0], "kind": ["u", "v", None]})
+    >>> OneHotWithGaps().fit_transform(X)
+    array([[ 1.,  1.,  0.],
+           [nan,  0.,  1.],
+           [ 3., nan, nan]])
+    """
+
+    categorical_features: Any = "from_dtype"
+
+    def fit(self, X, y=None) -> OneHotWithGaps:
+        """Learn the levels.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : OneHotWithGaps
+        """
+        self._validate_params()
+        table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
+        self.schema_ = table.schema
+        self.columns_ = np.flatnonzero(~np.isnan(table.one_hot()).all(axis=0)).tolist()
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """Code rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            A level unknown at fit is a gap.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_samples, n_columns)
+        """
+        check_is_fitted(self)
+        return read_table(self, X, reset=False, schema=self.schema_).one_hot()[:, self.columns_]
+
+
+class WithoutEmptyColumns(TakesGaps, TransformerMixin, BaseEstimator):
+    """Leaves out the columns that have no value at fit, which HistGradientBoosting cannot take.
+
+    Attributes
+    ----------
+    columns_ : list of int
+        The columns that stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.imputation import WithoutEmptyColumns
+    >>> WithoutEmptyColumns().fit_transform(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    array([[ 1.],
+           [nan]])
+    """
+
+    def fit(self, X, y=None) -> WithoutEmptyColumns:
+        """Find the columns that have a value.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : WithoutEmptyColumns
+        """
+        self.columns_ = np.flatnonzero(~gaps_of(X).all(axis=0)).tolist()
+        return self
+
+    def transform(self, X) -> Any:
+        """The columns that had a value at fit.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X : array or frame
+        """
+        check_is_fitted(self)
+        n_columns = gaps_of(X).shape[1]
+        if self.columns_ and n_columns <= max(self.columns_):
+            raise ValueError(f"X has {n_columns} columns, fewer than at fit.")
+        return take_columns(X, self.columns_)

@@ -25,12 +25,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.draws.streams import row_keys
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
+from gapkernel.compute.draws import row_keys
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import sweeps
-from gapkernel.imputation.coding import Coding, declared_kinds
-from gapkernel.imputation.predictors import CORRELATIONS, association, select_predictors, thresholds
+from gapkernel.imputation.coding import Coding
+from gapkernel.imputation.predictors import LEAST_CORRELATION, association, select_predictors
 from gapkernel.tables import Schema, Table, fill_gaps, read_labelled, read_table
 from gapkernel.tables.takes_gaps import TakesGaps
 
@@ -53,29 +53,20 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         Number of nearest rows among which predictive mean matching chooses.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         The columns that hold categories: those whose type says so (category, text, booleans); none; or their names,
-        numbers or a mask. They get a multinomial regression, or a logistic one if they have two levels;
-        categories whose type is ordered get a continuation ratio model.
-    binary : "auto" or list of int or str, default="auto"
-        Columns of numbers with two values, by number or by name; they get a logistic regression. "auto" takes every
-        column whose observed values are exactly 0 and 1.
-    ordinal : list of int or str, default=None
-        Columns of numbers that are ordered grades; they get a continuation ratio model.
+        numbers or a mask. They get a multinomial regression, or a logistic one if they have two levels, as do columns
+        of numbers whose observed values are exactly 0 and 1.
     use_target : bool, default=False
         Whether the target predicts the gaps in `fit`. In new rows it is one more gap, so they need no target.
     predictors : {"all", "selected"} or array-like of bool of shape (n_features, n_features), default="all"
-        Which columns (of the matrix) predict which (its rows). "selected" is the choice of `select_predictors`
-        with ``mincor``, ``minpuc`` and ``correlation``.
-    mincor, minpuc : float or array-like, default=0.1 and 0.0
-        Thresholds of "selected": one number, one for each target, or one for each pair.
-    correlation : {"kendall", "pearson", "spearman"}, default="kendall"
-        Correlation of "selected".
+        Which columns (of the matrix) predict which (its rows). "selected" is what `select_predictors` chooses; pass its
+        matrix for other thresholds.
     ridge : float or "auto", default="auto"
         Weight of the prior that slopes are zero, counted in rows of evidence, with predictors standardised. It
         keeps the models finite where classes are separated, columns dependent, or rows fewer than columns. "auto"
         is n_slopes**2 / n_rows, but at least 0.1: strong when rows are few, and soon far below the sampling error.
-    draws : {"proper", "plug-in", "expected"}, default="proper"
-        "proper" draws parameters and noise. "plug-in" takes the likeliest parameters and draws the noise, and
-        "expected" draws nothing: both make intervals too narrow, and serve for comparison.
+    draws : {"proper", "expected"}, default="proper"
+        "proper" draws parameters and noise. "expected" draws nothing, which makes intervals too narrow; it is there
+        for comparison.
     n_jobs : int, default=None
         Chains at the same time, in threads. None is 1 unless in a `joblib.parallel_config`, -1 is all processors. The
         number never changes a result.
@@ -87,7 +78,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     Attributes
     ----------
     kinds_ : list of str
-        What each column was taken for: "numeric", "binary", "categorical", "ordinal", "constant" or "empty".
+        What each column was taken for: "numeric", "binary", "categorical", "constant" or "empty".
     predictors_ : ndarray of bool of shape (n_features, n_features)
         Row j marks the predictors of column j. (One more row and column for the target with ``use_target``.)
     chain_means_, chain_variances_ : ndarray of shape (n_imputations, n_sweeps, n_features)
@@ -136,13 +127,8 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
     numeric: str = "linear"
     n_donors: int = 5
     categorical_features: Any = "from_dtype"
-    binary: Any = "auto"
-    ordinal: Any = None
     use_target: bool = False
     predictors: Any = "all"
-    mincor: Any = 0.1
-    minpuc: Any = 0.0
-    correlation: str = "kendall"
     ridge: float | str = "auto"
     draws: str = "proper"
     n_jobs: int | None = None
@@ -154,15 +140,10 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "numeric": [StrOptions({"linear", "pmm"})],
         "n_donors": [Interval(Integral, 1, None, closed="left")],
-        "binary": [StrOptions({"auto"}), "array-like"],
-        "ordinal": ["array-like", None],
         "use_target": ["boolean"],
         "predictors": [StrOptions({"all", "selected"}), "array-like"],
-        "mincor": ["array-like", Real],
-        "minpuc": ["array-like", Real],
-        "correlation": [StrOptions(set(CORRELATIONS))],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "draws": [StrOptions({"proper", "plug-in", "expected"})],
+        "draws": [StrOptions({"proper", "expected"})],
     }
 
     def fit(self, X, y=None) -> ChainedEquations:
@@ -265,8 +246,7 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         if table.missing.all():
             raise ValueError("X has no observed value in any row, so nothing can be learned from it.")
         n_columns = table.shape[1]
-        kinds = declared_kinds(joint, self.binary, self.ordinal)
-        coding = Coding.learn(joint.values, kinds)
+        coding = Coding.learn(joint)
         _warn_of_empty(coding.kinds, table.schema)
         codes = coding.encode(joint.values)
         predictors = self._resolve_predictors(joint.values, n_columns)
@@ -295,18 +275,17 @@ class ChainedEquations(TakesGaps, OneToOneFeatureMixin, TransformerMixin, BaseEs
         """Which columns predict which, the target included."""
         chosen = np.ones((table.shape[1], table.shape[1]), bool)
         if isinstance(self.predictors, str) and self.predictors == "selected":
-            chosen = select_predictors(table, self.mincor, self.minpuc, self.correlation)
+            chosen = select_predictors(table)
             complete = ~np.isnan(table).any(axis=0)  # gaps may come later, so these need predictors too
-            strength = association(table, self.correlation, include_response=False)
-            chosen[complete] = (strength > thresholds(self.mincor, len(strength), "mincor"))[complete]
+            chosen[complete] = association(table, "kendall")[complete] > LEAST_CORRELATION
         elif not isinstance(self.predictors, str):
-            given = np.asarray(self.predictors, dtype=bool)
-            if given.shape != (d, d):
+            matrix = np.asarray(self.predictors, dtype=bool)
+            if matrix.shape != (d, d):
                 raise ValueError(
                     f"predictors must be 'all', 'selected' or a matrix with a row and a column for each of the {d} "
                     f"columns of X, got {self.predictors!r}."
                 )
-            chosen[:d, :d] = given
+            chosen[:d, :d] = matrix
         np.fill_diagonal(chosen, False)
         return chosen
 
@@ -340,10 +319,10 @@ def _with_target(table: Table, y: np.ndarray) -> Table:
     if not type_of_target(y).startswith("continuous"):
         classes, y = np.unique(y, return_inverse=True)
         levels = tuple(classes.tolist())
-    known = table.schema
-    names = None if known.names is None else (*known.names, "y")
-    schema = Schema((*known.levels, levels), (*known.ordered, False), names)
-    return Table(np.column_stack([table.values, y]), schema)
+    schema = table.schema
+    names = None if schema.names is None else (*schema.names, "y")
+    extended = Schema((*schema.levels, levels), (*schema.ordered, False), names)
+    return Table(np.column_stack([table.values, y]), extended)
 
 
 def _in_form_of(X, table: Table, completed):

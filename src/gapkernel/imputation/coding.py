@@ -12,7 +12,7 @@ from gapkernel.compute.record import Record
 from gapkernel.compute.standardise import standard_of
 from gapkernel.tables import Table
 
-DISCRETE = ("binary", "categorical", "ordinal")
+DISCRETE = ("binary", "categorical")
 FIXED = ("constant", "empty")
 
 
@@ -21,12 +21,12 @@ class CodedColumn:
     """What was learned about a column.
 
     In codes, a numeric column is standardised, a discrete one holds the number of its level, and a gap is NaN.
-    In the design a column takes no place (constant, or never observed), one (numeric, binary, ordinal), or one
-    for each level but the first (categorical); all are standardised, so that one ridge fits all.
+    In the design a column takes no place (constant, or never observed), one (numeric, binary), or one for each
+    level but the first (categorical); all are standardised, so that one ridge fits all.
 
     Attributes
     ----------
-    kind : {"numeric", "binary", "categorical", "ordinal", "constant", "empty"}
+    kind : {"numeric", "binary", "categorical", "constant", "empty"}
     levels : ndarray
         The distinct values, sorted.
     location, scale : float
@@ -48,10 +48,10 @@ class CodedColumn:
         return len(self.levels) if self.kind in DISCRETE else 0
 
     @classmethod
-    def learn(cls, values: np.ndarray, declared: str, location: float, scale: float, live: bool) -> CodedColumn:
-        """The coding of a column; ``declared`` is its kind if it varies (is ``live``)."""
+    def learn(cls, values: np.ndarray, varying: str, location: float, scale: float, live: bool) -> CodedColumn:
+        """The coding of a column; ``varying`` is its kind if it varies (is ``live``)."""
         levels = np.unique(values[~np.isnan(values)])
-        kind = "empty" if len(levels) == 0 else declared if live else "constant"
+        kind = "empty" if len(levels) == 0 else varying if live else "constant"
         n_places = _n_places(kind, levels)
         raw = cls(kind, levels, location, scale, np.zeros((n_places, 1)), np.ones((n_places, 1)))
         if n_places == 0:
@@ -90,10 +90,10 @@ class Coding(Record):
     columns: list[CodedColumn]
 
     @classmethod
-    def learn(cls, X: np.ndarray, declared: list[str]) -> Coding:
-        """The coding of a table; ``declared`` are the kinds of the columns that vary."""
-        standard = standard_of(X)
-        learned = zip(X.T, declared, standard.location, standard.scale, standard.live, strict=True)
+    def learn(cls, table: Table) -> Coding:
+        """The coding of a table."""
+        standard = standard_of(table.values)
+        learned = zip(table.values.T, kinds_of(table), standard.location, standard.scale, standard.live, strict=True)
         return cls([CodedColumn.learn(*column) for column in learned])
 
     @cached_property
@@ -126,27 +126,11 @@ def _n_places(kind: str, levels: np.ndarray) -> int:
     return 0 if kind in FIXED else len(levels) - 1 if kind == "categorical" else 1
 
 
-def declared_kinds(table: Table, binary, ordinal) -> list[str]:
-    """The kind of each column: what its type says, and what the parameters of `ChainedEquations` declare."""
-    schema = table.schema
-    kinds = np.where(schema.ordered, "ordinal", np.where(schema.categorical, "categorical", "numeric")).astype(object)
-    auto = isinstance(binary, str)
-    kinds[[] if auto else schema.places(binary, "binary")] = "binary"
-    for j in schema.places(ordinal, "ordinal"):
-        if kinds[j] not in ("numeric", "ordinal"):
-            raise ValueError(
-                f"Column {schema.label(j)} is {kinds[j]} and cannot be ordinal too. Leave it out of ordinal; levels "
-                f"have an order if their type does, such as pandas.CategoricalDtype(levels, ordered=True)."
-            )
-        kinds[j] = "ordinal"
-    for j, column in enumerate(table.values.T):
+def kinds_of(table: Table) -> list[str]:
+    """The kind of each column that varies: numbers that are all 0 and 1, and two levels, are binary."""
+    kinds = []
+    for column, categorical in zip(table.values.T, table.schema.categorical, strict=True):
         values = np.unique(column[~np.isnan(column)])
-        if kinds[j] == "binary" and len(values) > 2:
-            raise ValueError(
-                f"Column {schema.label(j)} is declared binary but holds {len(values)} different values. "
-                f"Declare it in categorical_features, or leave it out of binary."
-            )
-        is_0_1 = auto and kinds[j] == "numeric" and values.tolist() == [0, 1]
-        if is_0_1 or (kinds[j] == "categorical" and len(values) == 2):
-            kinds[j] = "binary"  # for categories the same model, with the faster fit
-    return kinds.tolist()
+        binary = len(values) == 2 if categorical else values.tolist() == [0, 1]
+        kinds.append("binary" if binary else "categorical" if categorical else "numeric")
+    return kinds

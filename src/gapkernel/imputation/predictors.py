@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau
 from sklearn.base import BaseEstimator
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table
 
-CORRELATIONS = ("kendall", "pearson", "spearman")
+CORRELATIONS = ("kendall", "pearson")
+LEAST_CORRELATION = 0.1
 
 
 def usable_cases(X) -> np.ndarray:
@@ -40,7 +41,7 @@ def usable_cases(X) -> np.ndarray:
     return np.divide(counts.mr, gaps, out=np.full(gaps.shape, np.nan), where=gaps > 0)
 
 
-def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_response=True) -> np.ndarray:
+def select_predictors(X, mincor=LEAST_CORRELATION, minpuc=0.0, correlation="kendall") -> np.ndarray:
     """Choose the predictors of each incomplete column.
 
     Column k may predict column j if the larger of two absolute correlations, over the rows that have both, is
@@ -57,10 +58,8 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_
         Least absolute correlation; one number, one for each target, or one for each pair.
     minpuc : float or array-like, default=0.0
         Least proportion of usable cases, in the same forms.
-    correlation : {"kendall", "pearson", "spearman"}, default="kendall"
+    correlation : {"kendall", "pearson"}, default="kendall"
         The correlation; Kendall's is tau-b.
-    include_response : bool, default=True
-        False leaves the response indicator out.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_
     X = read_table(BaseEstimator(), X, reset=True).values
     missing = np.isnan(X)
     d = X.shape[1]
-    strength = association(X, correlation, include_response)
+    strength = association(X, correlation)
     chosen = strength > thresholds(mincor, d, "mincor")
     with np.errstate(invalid="ignore"):
         chosen &= ~(usable_cases(X) < thresholds(minpuc, d, "minpuc"))
@@ -89,15 +88,13 @@ def select_predictors(X, mincor=0.1, minpuc=0.0, correlation="kendall", include_
     return chosen
 
 
-def association(X: np.ndarray, correlation: str, include_response: bool = True) -> np.ndarray:
-    """Absolute pairwise correlation of targets (rows) and predictors (columns), 0 where undefined."""
+def association(X: np.ndarray, correlation: str) -> np.ndarray:
+    """How strongly targets (rows), or their being observed, go with predictors (columns): 0 where undefined."""
     if correlation not in CORRELATIONS:
         raise ValueError(f"correlation must be one of {CORRELATIONS}, got {correlation!r}.")
-    strength = np.abs(pairwise_correlation(X, X, correlation))
-    if include_response:
-        response = 1.0 - np.isnan(X)
-        strength = np.fmax(strength, np.abs(pairwise_correlation(response, X, correlation)))
-    return np.nan_to_num(strength)
+    of_values = pairwise_correlation(X, X, correlation)
+    of_response = pairwise_correlation(1.0 - np.isnan(X), X, correlation)
+    return np.nan_to_num(np.fmax(np.abs(of_values), np.abs(of_response)))
 
 
 def pairwise_correlation(left: np.ndarray, right: np.ndarray, correlation: str) -> np.ndarray:
@@ -106,9 +103,8 @@ def pairwise_correlation(left: np.ndarray, right: np.ndarray, correlation: str) 
         return _pearson(left, right)
     out = np.full((left.shape[1], right.shape[1]), np.nan)
     two_left, two_right = _two_valued(left), _two_valued(right)
-    quick = np.outer(two_left, two_right)  # in a 2x2 table tau-b, Spearman's and Pearson's correlation are the same
+    quick = np.outer(two_left, two_right)  # in a 2x2 table tau-b and Pearson's correlation are the same
     out[quick] = _pearson(left[:, two_left], right[:, two_right]).ravel()
-    measure = {"kendall": kendalltau, "spearman": spearmanr}[correlation]
     for j, k in np.argwhere(~quick):
         if left is right and k < j:
             out[j, k] = out[k, j]
@@ -116,7 +112,7 @@ def pairwise_correlation(left: np.ndarray, right: np.ndarray, correlation: str) 
         both = ~(np.isnan(left[:, j]) | np.isnan(right[:, k]))
         x, y = left[both, j], right[both, k]
         if len(x) > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
-            out[j, k] = measure(x, y).statistic
+            out[j, k] = kendalltau(x, y).statistic
     return out
 
 

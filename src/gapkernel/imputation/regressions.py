@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from scipy.special import expit, ndtri, softmax
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 _FEWEST_DOF = 3.0  # below this, a draw of the residual variance has no mean
@@ -25,7 +25,7 @@ _FLAT = 1e-8  # the prior precision of an intercept: as good as none
 _MAX_NEWTON = 50
 
 
-class Regression(ABC):
+class ColumnModel(ABC):
     """A column given the others, with parameters that were drawn."""
 
     @abstractmethod
@@ -34,17 +34,7 @@ class Regression(ABC):
 
 
 @dataclass(frozen=True)
-class Constant(Regression):
-    """A column that holds one value."""
-
-    value: float
-
-    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        return np.full(design.shape[1], self.value)
-
-
-@dataclass(frozen=True)
-class Linear(Regression):
+class Linear(ColumnModel):
     """A normal law around a linear predictor."""
 
     beta: np.ndarray
@@ -56,7 +46,7 @@ class Linear(Regression):
 
 
 @dataclass(frozen=True)
-class MeanMatching(Regression):
+class MeanMatching(ColumnModel):
     """The value of an observed row whose prediction is among the nearest.
 
     Observed rows are predicted at the posterior mode and rows with a gap at a posterior draw (type 1 matching).
@@ -78,11 +68,11 @@ class MeanMatching(Regression):
 
     def _donors(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the donors of each target begin and end among the sorted predictions."""
-        known = np.concatenate([[-np.inf], self.predictions, [np.inf]])
-        below = np.searchsorted(self.predictions, target)  # the nearest prediction to the left, in `known`
+        padded = np.concatenate([[-np.inf], self.predictions, [np.inf]])
+        below = np.searchsorted(self.predictions, target)  # the nearest prediction to the left, in `padded`
         above, radius = below + 1, np.zeros(len(target))
         for _ in range(min(self.n_donors, len(self.predictions))):
-            left, right = target - known[below], known[above] - target
+            left, right = target - padded[below], padded[above] - target
             radius = np.minimum(left, right)
             below, above = below - (left <= right), above + (left > right)
         slack = 1e-12 * (1.0 + np.abs(target))
@@ -92,7 +82,7 @@ class MeanMatching(Regression):
 
 
 @dataclass(frozen=True)
-class Logistic(Regression):
+class Logistic(ColumnModel):
     """Level 1 with the logistic probability, else level 0."""
 
     beta: np.ndarray
@@ -103,30 +93,13 @@ class Logistic(Regression):
 
 
 @dataclass(frozen=True)
-class Multinomial(Regression):
+class Multinomial(ColumnModel):
     """One level of several; level 0 has score 0, each other level its own coefficients."""
 
     beta: np.ndarray
 
     def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
         return _pick(_probabilities(_scores(design, self.beta)), uniform)
-
-
-@dataclass(frozen=True)
-class Sequential(Regression):
-    """Ordered levels climbed step by step: past level k, given that it was reached, with logistic probability.
-
-    The continuation ratio model: common slopes and one intercept for each step.
-    """
-
-    steps: np.ndarray
-    slopes: np.ndarray
-
-    def draw(self, design: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
-        passed = expit(_scores(design[1:], self.slopes[None]) + self.steps[:, None])
-        certain = np.ones((1, design.shape[1]))
-        reached = np.cumprod(np.vstack([certain, passed]), axis=0)
-        return _pick(reached * np.vstack([1.0 - passed, certain]), uniform)
 
 
 def fit_linear(design, y, ridge, random: np.random.Generator | None) -> Linear:
@@ -198,28 +171,14 @@ def fit_multinomial(design, y, n_levels, ridge, random: np.random.Generator | No
     return Multinomial(_coefficients(terms, penalty, beta.ravel(), random).reshape(n_levels - 1, p))
 
 
-def fit_sequential(design, y, n_levels, ridge, random: np.random.Generator | None) -> Sequential:
-    """The ordinal model: a logistic regression on every step that a row took or did not take."""
-    reached = [np.flatnonzero(y >= k) for k in range(n_levels - 1)]
-    rows = np.concatenate(reached)
-    step = np.repeat(np.arange(n_levels - 1), [len(part) for part in reached])
-    steps = (step == np.arange(n_levels - 1)[:, None]).astype(float)
-    stacked = np.vstack([steps, design[1:, rows]])
-    passed = (y[rows] > step).astype(float)
-    terms = partial(logistic_terms, stacked, passed)
-    penalty = _prior(len(stacked), ridge, n_intercepts=n_levels - 1)
-    drawn = _coefficients(terms, penalty, np.zeros(len(stacked)), random)
-    return Sequential(drawn[: n_levels - 1], drawn[n_levels - 1 :])
-
-
 def _scores(design: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """What a column is predicted by, (n_outputs, n_rows), if it is finite: a level can be picked by NaN too."""
     return check_finite(scores(design, coefficients), "A prediction of a gap")
 
 
-def _prior(n_coefficients: int, ridge: float, n_intercepts: int = 1) -> np.ndarray:
-    """Prior precision of each coefficient."""
-    return np.where(np.arange(n_coefficients) < n_intercepts, _FLAT, ridge)
+def _prior(n_coefficients: int, ridge: float) -> np.ndarray:
+    """Prior precision of each coefficient; the first is the intercept."""
+    return np.where(np.arange(n_coefficients) == 0, _FLAT, ridge)
 
 
 def _coefficients(terms, penalty: np.ndarray, start: np.ndarray, random: np.random.Generator | None) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.compute.draws.streams import uniforms
+from gapkernel.compute.draws import uniforms
 from gapkernel.compute.linalg.regression import take
 from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import FIXED, Coding
@@ -30,7 +30,7 @@ class Plan:
     numeric : {"linear", "pmm"}
     n_donors : int
     ridge : float or "auto"
-    draws : {"proper", "plug-in", "expected"}
+    draws : {"proper", "expected"}
     """
 
     coding: Coding
@@ -51,14 +51,14 @@ class Chain:
     Attributes
     ----------
     number : int
-    models : list of Regression
+    models : list of ColumnModel
         The model of each column, as drawn in the last sweep.
     means, variances : ndarray of shape (n_sweeps, n_columns)
         Of the imputed values after each sweep, NaN for a column without gaps.
     """
 
     number: int
-    models: list[regressions.Regression]
+    models: list[regressions.ColumnModel]
     means: np.ndarray
     variances: np.ndarray
 
@@ -118,7 +118,7 @@ def _redraw(plan, state, design, rows, j, model, uniform) -> None:
 def _fit_column(plan, state, design, rows, j, previous, random):
     """The model of column ``j``, from the rows where it was observed."""
     if plan.coding.columns[j].kind in FIXED:
-        return regressions.Constant(0.0)
+        return regressions.Linear(np.zeros(len(plan.places[j])), 0.0)
     try:
         return _fit_varying(plan, state, design, rows, j, previous, random)
     except np.linalg.LinAlgError:
@@ -135,8 +135,6 @@ def _fit_varying(plan, state, design, rows, j, previous, random):
         return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
     if kind == "categorical":
         return regressions.fit_multinomial(predictors, y, n_levels, ridge, random)
-    if kind == "ordinal":
-        return regressions.fit_sequential(predictors, y, n_levels, ridge, random)
     if plan.numeric == "pmm":
         return regressions.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
     return regressions.fit_linear(predictors, y, ridge, random)

@@ -10,7 +10,7 @@ from scipy.special import entr
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.density import Density
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.inspection.answers import inside_of, last_step

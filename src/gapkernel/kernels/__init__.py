@@ -1,21 +1,19 @@
 """Kernels: how alike two laws are."""
 
+from gapkernel.kernels.anisotropic_rbf import AnisotropicRBF
 from gapkernel.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
-from gapkernel.kernels.columns.averaged import OfTable as OfTable, product_of as product_of
+from gapkernel.kernels.columns.averaged import OfTable as OfTable
 from gapkernel.kernels.expected_linear import ExpectedLinear
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
-from gapkernel.kernels.kinds import ALL_KINDS as ALL_KINDS
 from gapkernel.kernels.missingness import Masked as Masked, Missingness
 from gapkernel.kernels.monte_carlo import MonteCarlo
 from gapkernel.kernels.names import KERNELS, make_kernel
-from gapkernel.kernels.on_vectors import CompleteKernel as CompleteKernel, complete_kernel as complete_kernel
-from gapkernel.kernels.rbf import AnisotropicRBF, ExpectedRBF, GenRBF
+from gapkernel.kernels.on_vectors import CompleteKernel as CompleteKernel
 from gapkernel.kernels.width import (
     POSITIVE as POSITIVE,
-    WIDTH as WIDTH,
-    gamma_of_spread as gamma_of_spread,
     median_rows as median_rows,
-    resolved as resolved,
     scale_gamma as scale_gamma,
 )
 

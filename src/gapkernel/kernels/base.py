@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits, get_config
-from gapkernel.kernels.independence import check_independent
-from gapkernel.kernels.kinds import GAUSSIAN
-from gapkernel.kernels.width import POSITIVE
-from gapkernel.rows import Moments, Rows
+from gapkernel.kernels.width import POSITIVE, unresolved
+from gapkernel.rows import GAUSSIAN, Moments, Rows
 
 SMALL_BLOCK = 16  # rows of the square blocks whose diagonals are computed where there is no formula
 
@@ -95,7 +94,7 @@ class Kernel(BaseEstimator, ABC):
         """E k(x_i, x_i') for an independent copy of each row, the diagonal of ``cross(rows, rows)``."""
         return self._self_cross(self.accept(rows))
 
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+    def over_widths(self, gammas: Sequence[Any] | np.ndarray, left: Rows, right: Rows | None = None) -> np.ndarray:
         """``gram(left)``, or ``cross(left, right)``, with each of several ``gamma``, (n_gammas, n_left, n_right)."""
         kernels = [clone(self).set_params(gamma=gamma) for gamma in gammas]
         return np.array([kernel.gram(left) if right is None else kernel.cross(left, right) for kernel in kernels])
@@ -141,6 +140,13 @@ class Kernel(BaseEstimator, ABC):
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
         """Put numbers in place of words, and refuse parameters that do not go with the rows."""
 
+    def _number(self, name: str) -> float:
+        """The number that a parameter holds, or an error if it is still a word."""
+        value = getattr(self, name)
+        if isinstance(value, str):
+            raise unresolved(name, value)
+        return float(value)
+
     def _looked_at(self, rows: Rows) -> Rows:
         """What the kernel sees of rows that it can compare."""
         return rows.unmasked
@@ -154,14 +160,14 @@ class Kernel(BaseEstimator, ABC):
             raise ValueError(f"The rows have {left.n_features} and {right.n_features} columns; these must agree.")
         return self.accept(left), self.accept(right)
 
-    def on(self, columns) -> Kernel:
+    def on(self, columns: ArrayLike) -> Kernel:
         """This kernel on some columns only."""
         return OnColumns(self, columns)
 
-    def __add__(self, other) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
@@ -213,7 +219,7 @@ class OfKernel(Kernel):
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return self._joined(self.kernel._dot(self._part(left), self._part(right), coefficients))
 
-    def over_widths(self, gammas, left: Rows, right: Rows | None = None) -> np.ndarray:
+    def over_widths(self, gammas: Sequence[Any] | np.ndarray, left: Rows, right: Rows | None = None) -> np.ndarray:
         values = self.kernel.over_widths(gammas, self._part(left), None if right is None else self._part(right))
         return self._joined(values, self.alike(left, left if right is None else right))
 
@@ -229,7 +235,7 @@ class OnColumns(OfKernel):
         The numbers of the columns.
     """
 
-    def __init__(self, kernel, columns) -> None:
+    def __init__(self, kernel: Kernel, columns: ArrayLike) -> None:
         self.kernel = kernel
         self.columns = columns
 
@@ -263,10 +269,10 @@ class Scaled(OfKernel):
         The number.
     """
 
-    one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
+    one_width = property(lambda self: self.kernel.one_width)
     _parameter_constraints: ClassVar[dict] = {"kernel": [Kernel], "factor": [POSITIVE]}
 
-    def __init__(self, kernel, factor=1.0) -> None:
+    def __init__(self, kernel: Kernel, factor: float = 1.0) -> None:
         self.kernel = kernel
         self.factor = factor
 
@@ -275,7 +281,7 @@ class Scaled(OfKernel):
         """That of the kernel inside, multiplied."""
         return None if self.kernel.linear_factor is None else self._joined(self.kernel.linear_factor)
 
-    def _joined(self, values, alike=1.0):
+    def _joined(self, values: Any, alike: np.ndarray | float = 1.0) -> Any:
         return self.factor * values
 
 
@@ -290,7 +296,7 @@ class Sum(Kernel):
 
     _parameter_constraints: ClassVar[dict] = {"left": [Kernel], "right": [Kernel]}
 
-    def __init__(self, left, right) -> None:
+    def __init__(self, left: Kernel, right: Kernel) -> None:
         self.left = left
         self.right = right
 
@@ -353,3 +359,23 @@ class Product(Sum):
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return Kernel._dot(self, left, right, coefficients)
+
+
+def check_independent(rows: Rows, first: np.ndarray, second: np.ndarray) -> None:
+    """Refuse rows whose gaps in the columns of two factors, given as masks, may depend on each other."""
+    if rows.complete.all():
+        return  # points: any product is exact
+    shared = np.flatnonzero(first & second)
+    if shared.size:
+        raise ValueError(
+            f"Both factors of the product look at column {shared[0]}, so their expectations do not multiply. "
+            f"Give each its own columns with kernel.on([...]), or add the kernels."
+        )
+    if rows.kind == "marginal":
+        return  # the gaps of a row are independent of each other
+    for members, columns, covariance in rows.by_pattern():
+        if np.any(covariance[np.ix_(first[columns], second[columns])]):
+            raise ValueError(
+                f"Row {members[0]} has correlated gaps in the columns of both factors, so their expectations "
+                f"do not multiply. Add the kernels, or use one kernel over all the columns."
+            )

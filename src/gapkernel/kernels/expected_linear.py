@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.rows import Rows
+from gapkernel.rows import ALL_KINDS, Rows
 
 
 class ExpectedLinear(Kernel):
     """The scalar product of two rows, averaged over what is missing.
 
-    E x'y = m_i'm_j for two rows, and m_i'm_i + tr Sigma_i for a row with itself. Only the means and
-    covariances of the laws matter, whatever their kind.
+    E x'y = m_i'm_j for two rows, and m_i'm_i + tr Sigma_i for a row with itself (equation 5 of
+    docs/theory/kernels.md). It depends on the means and covariances of the laws only, so rows of any kind will do.
 
     Examples
     --------
@@ -32,10 +31,10 @@ class ExpectedLinear(Kernel):
     linear_factor = 1.0
 
     def _diag(self, rows: Rows) -> np.ndarray:
-        return np.einsum("ij,ij->i", rows.means, rows.means) + rows.total_variance  # same draw: (2)
+        return np.einsum("ij,ij->i", rows.means, rows.means) + rows.total_variance  # same draw
 
     def _cross(self, left: Rows, right: Rows) -> np.ndarray:
-        return left.means @ right.means.T  # (2), i != j
+        return left.means @ right.means.T  # independent draws
 
     def _dot(self, left: Rows, right: Rows, coefficients: np.ndarray) -> np.ndarray:
         return left.means @ (right.means.T @ coefficients)

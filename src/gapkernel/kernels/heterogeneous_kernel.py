@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from gapkernel.compute.linalg.blocks import flat
-from gapkernel.compute.pairs.heterogeneous import Side, summed
+from gapkernel.compute.linalg.covariance_blocks import flat
+from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable, product_of
-from gapkernel.kernels.columns.kernels import univariate
+from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
+from gapkernel.kernels.columns.kernels import Univariate, univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
@@ -47,17 +47,17 @@ class HeterogeneousKernel(Kernel):
     kernels : dict, default=None
         Kernels of some columns, by number; they take precedence over the three above.
     weights : array-like of shape (n_features,), default=None
-        How much each column counts; for "mean" and "sum" only.
-    aggregation : {"mean", "sum", "product"}, default="mean"
-        How the kernels of the columns are put together.
-    quadrature : int, default=None
-        Number of nodes for kernels that have no closed form under the law of their column. None refuses them.
+        How much each column counts in the mean.
 
     Notes
     -----
     A row against itself is the same draw: with the named kernels it gives 1 (except "dichotomous"). Values outside
     the range seen at fit are moved to at most half the range beyond it, without which ``1 - |x - z| / range`` would
     not be positive semi-definite. A column without a value, or with a single number, gives 1 everywhere.
+
+    A function of numbers, and "laplacian" under a normal law, have no closed form: they need laws with finitely many
+    values, ``Marginals(numeric="empirical")``. For a product over the columns multiply kernels of single columns:
+    ``HeterogeneousKernel().on([0]) * HeterogeneousKernel().on([1])``.
 
     Examples
     --------
@@ -79,8 +79,6 @@ class HeterogeneousKernel(Kernel):
     ordinal: Any = "ordinal"
     kernels: dict | None = None
     weights: Any = None
-    aggregation: str = "mean"
-    quadrature: int | None = None
 
     kinds = frozenset({"marginal"})
     _parameter_constraints: ClassVar[dict] = {
@@ -88,8 +86,6 @@ class HeterogeneousKernel(Kernel):
         "scaled": ["boolean"],
         "kernels": [None, dict],
         "weights": [None, "array-like"],
-        "aggregation": [StrOptions({"mean", "sum", "product"})],
-        "quadrature": [None, Interval(Integral, 1, None, closed="left")],
     }
 
     def _resolve(self, moments: Moments | None, rows: MarginalRows) -> None:  # type: ignore[override]
@@ -98,7 +94,7 @@ class HeterogeneousKernel(Kernel):
 
     def _diag(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         columns = [e.same(rows.values[:, j]) for j, e in enumerate(self._extensions(rows))]
-        return self._activated(self._put_together(columns, rows.n_features))
+        return self._activated(self._shares(rows.n_features) @ np.array(columns))
 
     def _gram(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         return self._cross(rows, None)
@@ -107,9 +103,6 @@ class HeterogeneousKernel(Kernel):
         """As `cross`; ``right=None`` pairs a batch with itself, and only half of the pairs are computed."""
         extensions = self._extensions(left)
         other = left if right is None else right
-        if self.aggregation == "product":
-            columns = (e.cross(left.values[:, j], other.values[:, j]) for j, e in enumerate(extensions))
-            return self._activated(self._put_together(columns, left.n_features))
         fast = [j for j, e in enumerate(extensions) if isinstance(e, OfDistance | OfTable)]
         weights = self._shares(left.n_features)
         out = _sum_of(extensions, fast, weights, left, right)
@@ -117,24 +110,18 @@ class HeterogeneousKernel(Kernel):
             out += weights[j] * extensions[j].cross(left.values[:, j], other.values[:, j])
         return self._activated(out)
 
-    def _put_together(self, columns, n_features: int) -> np.ndarray:
-        """The mean, sum or product of one array for each column."""
-        if self.aggregation == "product":
-            return product_of(columns)
-        return sum(share * column for share, column in zip(self._shares(n_features), columns, strict=True))
-
     def _shares(self, n_features: int) -> np.ndarray:
-        """The factor of each column in the sum."""
+        """The share of each column in the mean."""
         weights = np.ones(n_features) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
-        return weights / weights.sum() if self.aggregation == "mean" else weights
+        return weights / weights.sum()
 
     def _activated(self, mean: np.ndarray) -> np.ndarray:
         if self.alpha is None:
             return mean
         if mean.size and self.alpha * mean.max() >= 1.0:
             raise ValueError(
-                f"alpha={self.alpha} needs kernel values below 1/alpha, but one is {mean.max():.3g}. Use "
-                f"aggregation='mean' and kernels with values up to 1, or a smaller alpha."
+                f"alpha={self.alpha} needs kernel values below 1/alpha, but one is {mean.max():.3g}. Use kernels "
+                f"with values up to 1 on the columns, or a smaller alpha."
             )
         np.log1p(np.multiply(mean, -self.alpha, out=mean), out=mean)
         if self.scaled:
@@ -142,15 +129,11 @@ class HeterogeneousKernel(Kernel):
         return np.exp(np.multiply(mean, -1.0 / self.alpha, out=mean), out=mean)  # (1 - alpha u)^(-1/alpha)
 
     def _extensions(self, rows: MarginalRows) -> list[Extension]:
-        given = self.kernels or {}
-        return [
-            self._kernel_of(j, feature, given).extend(feature, self.quadrature)
-            for j, feature in enumerate(rows.features)
-        ]
+        return [self._kernel_of(j, feature).extend(feature) for j, feature in enumerate(rows.features)]
 
-    def _kernel_of(self, column: int, feature: Feature, given: dict):
-        if column in given:
-            return univariate(given[column], f"kernels[{column}]")
+    def _kernel_of(self, column: int, feature: Feature) -> Univariate:
+        if self.kernels is not None and column in self.kernels:
+            return univariate(self.kernels[column], f"kernels[{column}]")
         what = "numeric" if not feature.is_category else "ordinal" if feature.ordered else "categorical"
         return univariate(getattr(self, what), what)
 
@@ -160,8 +143,6 @@ class HeterogeneousKernel(Kernel):
             raise ValueError(f"kernels names column {unknown[0]!r}, but the columns are 0 to {n_features - 1}.")
         if self.weights is None:
             return
-        if self.aggregation == "product":
-            raise ValueError("weights are for sums: a power of a kernel need not be a kernel. Use aggregation='mean'.")
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.shape != (n_features,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
             raise ValueError(f"weights must be {n_features} numbers from 0 up, not all 0, got {self.weights!r}.")
@@ -172,9 +153,9 @@ def _sum_of(extensions, fast, weights, left: MarginalRows, right: MarginalRows |
     numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
     tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
 
-    def side(rows: MarginalRows) -> Side:
+    def side(rows: MarginalRows) -> ColumnBatch:
         columns = [(extensions[j], weights[j], rows.values[:, j]) for j in numeric]
-        return Side(
+        return ColumnBatch(
             _stack([e.clipped(x) * (w / e.range) for e, w, x in columns], len(rows), np.float64),
             _stack([w * e.profile(x) for e, w, x in columns], len(rows), np.float64),
             _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),

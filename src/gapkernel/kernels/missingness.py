@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils._param_validation import StrOptions
 
 from gapkernel.kernels.base import Kernel, OfKernel
-from gapkernel.kernels.width import WIDTH, scale_gamma
+from gapkernel.kernels.width import POSITIVE, scale_gamma
 from gapkernel.rows import Moments, Rows
 
 
@@ -38,9 +38,12 @@ class Missingness(BaseEstimator):
     array([1])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"gamma": WIDTH, "rule": [StrOptions({"product", "sum"})]}
+    _parameter_constraints: ClassVar[dict] = {
+        "gamma": [POSITIVE, StrOptions({"scale"})],
+        "rule": [StrOptions({"product", "sum"})],
+    }
 
-    def __init__(self, gamma="scale", rule="product") -> None:
+    def __init__(self, gamma: Any = "scale", rule: str = "product") -> None:
         self.gamma = gamma
         self.rule = rule
 
@@ -56,10 +59,10 @@ class Masked(OfKernel):
         The columns that had gaps at fit; set by `resolve`.
     """
 
-    one_width = property(lambda self: self.kernel.one_width)  # type: ignore[assignment]
+    one_width = property(lambda self: self.kernel.one_width)
     is_expectation = False  # the gaps of a row are not averaged out
 
-    def __init__(self, kernel, indicator, columns=None):
+    def __init__(self, kernel: Kernel, indicator: Missingness, columns: Any = None) -> None:
         self.kernel = kernel
         self.indicator = indicator
         self.columns = columns

@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.kinds import ALL_KINDS
 from gapkernel.kernels.on_vectors import CompleteKernel
-from gapkernel.rows import AtomRows, Moments, Rows
+from gapkernel.rows import ALL_KINDS, AtomRows, Moments, Rows
 
 TILE_BYTES = 2**25
 """Size of the kernel values that are held at a time."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sklearn.base import clone
 
 from gapkernel.kernels.base import Kernel
 from gapkernel.kernels.expected_linear import ExpectedLinear
+from gapkernel.kernels.expected_rbf import ExpectedRBF
+from gapkernel.kernels.genrbf import GenRBF
 from gapkernel.kernels.heterogeneous_kernel import HeterogeneousKernel
-from gapkernel.kernels.on_vectors import FunctionKernel
-from gapkernel.kernels.precomputed import Precomputed
-from gapkernel.kernels.rbf import ExpectedRBF, GenRBF
+from gapkernel.kernels.on_vectors import FunctionKernel, Precomputed
 
 KERNELS: dict[str, type[Kernel]] = {
     "linear": ExpectedLinear,
@@ -22,7 +23,7 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
+def make_kernel(kernel: str | Kernel | Callable, gamma: Any = "scale") -> Kernel:
     """A kernel object from a name and a width, from an object, or from a function.
 
     Parameters
@@ -42,17 +43,17 @@ def make_kernel(kernel: str | Kernel | Callable, gamma="scale") -> Kernel:
     >>> make_kernel("genrbf", 0.5)
     GenRBF(gamma=0.5)
     """
-    named = isinstance(kernel, str) and kernel in KERNELS
+    named = KERNELS.get(kernel) if isinstance(kernel, str) else None
     if isinstance(kernel, Kernel):
         kernel._validate_params()
         made = clone(kernel)
-    elif named:
-        made = KERNELS[kernel]()
+    elif named is not None:
+        made = named()
     elif callable(kernel) and not isinstance(kernel, type):
         made = FunctionKernel(kernel)
     else:
         raise ValueError(f"kernel must be one of {sorted(KERNELS)}, a kernel object or a function, got {kernel!r}.")
-    if named and "gamma" in made.get_params():
+    if named is not None and "gamma" in made.get_params():
         return made.set_params(gamma=gamma)
     if gamma != "scale":
         raise ValueError(

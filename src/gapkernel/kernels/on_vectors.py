@@ -1,19 +1,17 @@
-"""Kernels on complete vectors: those of this library, of scikit-learn, or any function."""
+"""Kernels on complete vectors: those of this library, of scikit-learn, any function, or values the caller computed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
-from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from numpy.typing import ArrayLike
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.kinds import ALL_KINDS
-from gapkernel.kernels.width import POSITIVE, scale_gamma
-from gapkernel.rows import GaussianRows, Moments, Rows
+from gapkernel.rows import ALL_KINDS, GaussianRows, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class CompleteKernel:
         The parameter that the kernel came by, for errors.
     """
 
-    source: object
+    source: Any
     parameters: dict = field(default_factory=dict)
     name: str = "kernel"
 
@@ -83,7 +81,7 @@ class FunctionKernel(Kernel):
         return matrix_of(self.function, left.means, right.means, "kernel")
 
 
-def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:
+def matrix_of(function: Callable[..., ArrayLike], left: np.ndarray, right: np.ndarray, name: str) -> np.ndarray:
     """What a caller's kernel function gives for all pairs; ``name`` is the parameter that it came by."""
     values = np.asarray(function(left, right), dtype=np.float64)
     if values.shape != (len(left), len(right)):
@@ -92,52 +90,6 @@ def matrix_of(function, left: np.ndarray, right: np.ndarray, name: str) -> np.nd
             f"got shape {values.shape}."
         )
     return values
-
-
-def complete_kernel(kernel, gamma, parameters: dict | None, X: np.ndarray, weight: np.ndarray) -> CompleteKernel:
-    """A kernel on complete vectors from a name or an object, with numbers in place of words such as "scale".
-
-    Parameters
-    ----------
-    kernel : str, Kernel, scikit-learn kernel or callable
-    gamma : float or "scale"
-        For names.
-    parameters : dict or None
-        More parameters for names, such as ``{"degree": 2}``.
-    X : ndarray of shape (n_rows, n_columns)
-        With gaps; "scale" looks at it.
-    weight : ndarray of shape (n_rows,)
-    """
-    if isinstance(kernel, str):
-        if kernel not in PAIRWISE_KERNEL_FUNCTIONS:
-            raise ValueError(
-                f"kernel must be a name of scikit-learn ({', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}), "
-                f"a kernel object or a function of two arrays, got {kernel!r}."
-            )
-        own = sorted(set(KERNEL_PARAMS[kernel]) - {"gamma"})
-        wrong = sorted(set(parameters or {}) - set(own))
-        if wrong:
-            raise ValueError(
-                f"kernel_params of kernel={kernel!r} may have the keys {own}, got {wrong}; "
-                f"gamma is a parameter of its own."
-            )
-        given = {**(parameters or {}), "gamma": _gamma(gamma, Moments.of(X, weight))}
-        return CompleteKernel(kernel, {name: given[name] for name in given if name in KERNEL_PARAMS[kernel]})
-    if not isinstance(gamma, str) or gamma != "scale" or parameters:
-        raise ValueError(
-            "gamma and kernel_params apply to kernels given by name. Set them on the kernel object instead."
-        )
-    if isinstance(kernel, Kernel):
-        if not kernel.compares("gaussian"):
-            raise ValueError(f"{kernel!r} does not compare Gaussian laws, so not complete vectors either. Use 'rbf'.")
-        moments = Moments.of(X, weight)
-        rows = GaussianRows.certain(np.where(np.isnan(X), moments.mean, X))
-        return CompleteKernel(kernel.resolve(moments, rows))
-    if isinstance(kernel, ProcessKernel):
-        return CompleteKernel(clone(kernel))
-    if callable(kernel):
-        return CompleteKernel(kernel)
-    raise ValueError(f"kernel must be a name, a kernel object or a function of two arrays, got {kernel!r}.")
 
 
 def _rbf(left: np.ndarray, right: np.ndarray, gamma: float | None = None) -> np.ndarray:
@@ -150,9 +102,34 @@ def _rbf(left: np.ndarray, right: np.ndarray, gamma: float | None = None) -> np.
     return np.exp(squared, out=squared)
 
 
-def _gamma(gamma, moments: Moments) -> float:
-    if isinstance(gamma, str) and gamma == "scale":
-        return scale_gamma(moments)
-    if not POSITIVE.is_satisfied_by(gamma):
-        raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}.")
-    return float(gamma)
+class Precomputed(Kernel):
+    """Rows that hold their own kernel values with all training rows, in place of columns of a table.
+
+    Parameters
+    ----------
+    places : ndarray of int, default=None
+        The training rows that are compared with, all of them if None; estimators set it.
+    """
+
+    kinds = frozenset({"atoms"})  # the density that gives them has nothing to learn
+
+    def __init__(self, places: np.ndarray | None = None) -> None:
+        self.places = places
+
+    def _looked_at(self, rows: Rows) -> Rows:
+        if not rows.complete.all():
+            row = int(np.argmin(rows.complete))
+            raise ValueError(f"kernel='precomputed' takes a kernel matrix without gaps, but row {row} has one.")
+        return super()._looked_at(rows)
+
+    def _diag(self, rows: Rows) -> np.ndarray:
+        return self._gram(rows).diagonal()
+
+    def _cross(self, left: Rows, right: Rows) -> np.ndarray:
+        matrix = np.array(left.means if self.places is None else left.means[:, self.places])
+        if matrix.shape[1] != len(right):
+            raise ValueError(
+                f"kernel='precomputed' needs one value for each of the {len(right)} rows that are compared with, got "
+                f"{matrix.shape[1]}. It is for SVC, SVR, OneClassSVM and KernelRidge; GridSearchCV chooses settings."
+            )
+        return matrix

@@ -147,7 +147,9 @@ def pairs(X) -> Pairs:
     Returns
     -------
     pairs : Pairs
-        The four counts of a pair add up to the number of rows.
+        Arrays ``rr``, ``rm``, ``mr`` and ``mm`` of shape (n_features, n_features), where r is observed (a response) and
+        m is missing: in ``mr[j, k]`` rows column j is missing and column k is observed. The four counts of a pair add
+        up to the number of rows.
 
     Examples
     --------
@@ -171,6 +173,8 @@ def patterns(X) -> GapPatterns:
     Returns
     -------
     patterns : GapPatterns
+        ``gaps``, a mask of shape (n_patterns, n_features) that is True where the rows of a pattern have a gap;
+        ``counts``, the rows with each pattern; and ``names``, the columns.
 
     Examples
     --------
@@ -193,6 +197,9 @@ def flux(X) -> Flux:
     Returns
     -------
     flux : Flux
+        Arrays of shape (n_features,): ``influx``, the pairs (gap of this column, value of another column in the same
+        row) as a share of all values in the table, which grows with the gaps; and ``outflux``, the pairs (value of this
+        column, gap of another column in the same row) as a share of all gaps in the table.
 
     Examples
     --------
@@ -215,6 +222,9 @@ def summary(X) -> GapSummary:
     Returns
     -------
     summary : GapSummary
+        The counts ``n_rows``, ``n_columns``, ``n_gaps``, ``n_complete_rows`` and, for each column, ``column_gaps``;
+        ``gap_fraction``, the share of all cells that are gaps; ``names``, the columns; and what `patterns` and `flux`
+        return, as ``patterns`` and ``flux``.
 
     Examples
     --------

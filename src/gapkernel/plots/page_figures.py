@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gapkernel.missingness import GapPatterns
+from gapkernel.missingness.summary import GapPatterns
 from gapkernel.plots.drawing import GRID, PALETTE, SOFT
 from gapkernel.plots.tiles import LONGEST_NAME, MOST_NAMES, PatternDisplay
 

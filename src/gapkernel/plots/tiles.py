@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.missingness import GapPatterns, patterns
+from gapkernel.missingness.summary import GapPatterns, patterns
 from gapkernel.plots.drawing import MISSING, OBSERVED, Display, frame
 
 LONGEST_NAME = 20

@@ -5,15 +5,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gapkernel.compute.record import Record
 from gapkernel.compute.standardise import standard_of
 
 if TYPE_CHECKING:
-    from gapkernel.rows.gaussian import GaussianRows
+    from gapkernel.rows.gaussian_rows import GaussianRows
+
+
+GAUSSIAN = frozenset({"gaussian", "factor", "mapped"})
+MIXTURES = GAUSSIAN | {"mixture", "atoms"}
+ALL_KINDS = MIXTURES | {"marginal"}
+"""Kinds of rows: those with one Gaussian law each, with those that are sums of such laws or points, and all."""
+
+
+Indices = int | slice | ArrayLike
+"""Which rows: a number, numbers, a slice or a mask."""
 
 
 class UnsupportedLaws(ValueError):
@@ -39,7 +50,9 @@ class Moments:
     (array([2., 5.]), array([1., 0.]))
     """
 
-    def __init__(self, mean: np.ndarray, variances: np.ndarray, covariance: np.ndarray | Callable[[], np.ndarray]):
+    def __init__(
+        self, mean: np.ndarray, variances: np.ndarray, covariance: np.ndarray | Callable[[], np.ndarray]
+    ) -> None:
         self.mean, self.variances = np.asarray(mean), np.asarray(variances)
         self._covariance = covariance
 
@@ -59,7 +72,7 @@ class Moments:
         """The covariance of the columns."""
         return self._covariance() if callable(self._covariance) else np.asarray(self._covariance)
 
-    def take(self, columns) -> Moments:
+    def take(self, columns: np.ndarray) -> Moments:
         """The moments of some columns."""
         return Moments(self.mean[columns], self.variances[columns], lambda: self.covariance[np.ix_(columns, columns)])
 
@@ -118,15 +131,15 @@ class Rows(Record, ABC):
         raise UnsupportedLaws("These rows do not say what was missing in the table: wrap them in MaskedRows first.")
 
     @abstractmethod
-    def take(self, indices) -> Self:
+    def take(self, indices: Indices) -> Self:
         """The rows at ``indices`` (integers, a slice or a mask)."""
 
     @abstractmethod
-    def columns(self, indices) -> Self:
+    def columns(self, indices: ArrayLike) -> Self:
         """The laws of some columns."""
 
     @abstractmethod
-    def draws(self, n_draws: int, random_state=None) -> np.ndarray:
+    def draws(self, n_draws: int, random_state: Any = None) -> np.ndarray:
         """Complete rows drawn from the laws, (n_draws, n_rows, n_features)."""
 
     @abstractmethod
@@ -150,7 +163,7 @@ class Rows(Record, ABC):
         """The laws as mixtures of Gaussian ones: pairs of a weight for each row, (n_rows,), and a batch of rows."""
         raise self._unsupported("are not mixtures of Gaussian laws")
 
-    def beside(self, values) -> Rows:
+    def beside(self, values: ArrayLike) -> Rows:
         """The laws followed by columns of known ``values``, (n_rows, n_new)."""
         return self.dense.beside(values)
 
@@ -162,15 +175,15 @@ class Rows(Record, ABC):
         """
         raise self._unsupported("cannot be tilted")
 
-    def scale(self, factors) -> Rows:
+    def scale(self, factors: ArrayLike) -> Rows:
         """The laws of the rows with every column multiplied by its factor."""
         raise self._unsupported("cannot be rescaled")
 
-    def map(self, matrix, offset=0.0) -> Rows:
+    def map(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> Rows:
         """The laws of ``matrix @ x + offset``."""
         raise self._unsupported("cannot be mapped")
 
-    def quadratic(self, directions) -> np.ndarray:
+    def quadratic(self, directions: ArrayLike) -> np.ndarray:
         """The variance of w'x for each row x and each of the ``directions`` w (n_directions, d): (n, n_directions)."""
         directions = self._lines(directions, "directions")
         return np.array(
@@ -196,13 +209,13 @@ class Rows(Record, ABC):
             f"density.Gaussian(), or kernels.MonteCarlo, which takes laws of any kind."
         )
 
-    def _factors(self, factors) -> np.ndarray:
+    def _factors(self, factors: ArrayLike) -> np.ndarray:
         factors = np.asarray(factors, dtype=np.float64)
         if factors.shape != (self.n_features,):
             raise ValueError(f"factors must have one entry for each of {self.n_features} columns, got {factors.shape}.")
         return factors
 
-    def _lines(self, table, name: str) -> np.ndarray:
+    def _lines(self, table: ArrayLike, name: str) -> np.ndarray:
         """A table with a column for each of the rows', which came as the parameter ``name``."""
         table = np.asarray(table, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != self.n_features:
@@ -210,7 +223,7 @@ class Rows(Record, ABC):
         return table
 
 
-def row_indices(indices):
+def row_indices(indices: Indices) -> slice | np.ndarray:
     """``indices`` as a slice or an array, for a number and an empty list too."""
     if isinstance(indices, slice):
         return indices

@@ -1,22 +1,15 @@
-"""Laws of one missing value: atoms, windows around the values seen, a normal law, or one that is known."""
+"""Laws of one missing value: atoms, windows around the values seen, or a normal law."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from gapkernel.compute.record import Record
-
-TAIL = 1e-15
-"""Probability left out on each side where a known law on the integers is cut."""
-
-THIN = 0.5 ** np.arange(9, 50)
-PANELS = np.concatenate([THIN[::-1], np.linspace(0.0, 1.0, 257)[1:-1], 1.0 - THIN])
-"""Quantiles between which a known law is integrated, closer and closer in the tails."""
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(10)
 
@@ -43,8 +36,16 @@ class Blur:
 class Law(Record):
     """The law of a missing number X.
 
-    A subclass writes `integral_of_cdf`, `ppf` and `spread_between`; distances follow, because
-    E|X - z| is the integral of F below z plus that of 1 - F above it.
+    A subclass writes `integral_of_cdf`, `mean_spread`, `ppf` and `log_density`; distances follow, because E|X - z| is
+    the integral of F below z plus that of 1 - F above it.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> from gapkernel.rows import Law
+    >>> law = Marginals().fit([[1.0], [2.0], [4.0]]).features_[0].law
+    >>> isinstance(law, Law), round(law.mean, 2)
+    (True, 2.33)
     """
 
     exact = False
@@ -68,7 +69,10 @@ class Law(Record):
         return 2.0 * self.integral_of_cdf(z) - ends[0] - ends[1] + high - z
 
     def mean_spread(self, low: float = -np.inf, high: float = np.inf) -> float:
-        """E|X - X'| for two independent draws, each moved to the nearer end of ``low`` to ``high``."""
+        """E|X - X'| for two independent draws, each moved to the nearer end of ``low`` to ``high``.
+
+        It is the integral of 2 F (1 - F) from ``low`` to ``high``.
+        """
         raise NotImplementedError
 
     def nodes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -96,8 +100,17 @@ class Atoms(Law):
     Attributes
     ----------
     points : ndarray
-        Sorted.
+        The values, sorted.
     probabilities : ndarray
+        How likely each value is; they sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gapkernel.rows import Atoms
+    >>> law = Atoms(np.array([0.0, 1.0, 3.0]), np.array([0.2, 0.5, 0.3]))
+    >>> round(law.mean, 2), law.mean_distance([1.0]).round(2)
+    (1.4, array([0.8]))
     """
 
     points: np.ndarray
@@ -156,8 +169,16 @@ class UniformWindows(Law):
     centres : ndarray
         The values seen, sorted.
     half_width : float
+        How far a window reaches on both sides.
     weights : ndarray
         How much each window counts; they sum to 1.
+
+    Examples
+    --------
+    >>> from gapkernel.rows import UniformWindows
+    >>> law = UniformWindows.around([0.0, 1.0, 3.0], 0.5)
+    >>> law.mean_distance([0.7]).round(4), round(law.mean_spread(), 4)
+    (array([1.1133]), 1.4444)
     """
 
     centres: np.ndarray
@@ -208,7 +229,10 @@ class UniformWindows(Law):
         return at * power[lower, 0] - power[lower, 1] + window
 
     def mean_spread(self, low=-np.inf, high=np.inf) -> float:
-        """|D| + [2h - |D|]+^3 / 12h^2 averaged over all pairs of windows, in O(n log n). The ends are not looked at."""
+        """|D| + [2h - |D|]+^3 / 12h^2 averaged over all pairs of windows, in O(n log n)."""
+        rounding = 1e-9 * self.half_width
+        if self.centres[0] - self.half_width < low - rounding or self.centres[-1] + self.half_width > high + rounding:
+            raise ValueError("A window reaches over half the range beyond the values seen. Use narrower ones.")
         x, h, place = self.centres - self.mean, self.half_width, np.arange(len(self.centres))
         near = np.searchsorted(x, x - 2.0 * h, side="right")
         s = [self._powers[place, k] - self._powers[near, k] for k in range(4)]
@@ -238,7 +262,18 @@ class Normal(Law):
 
     Attributes
     ----------
-    mean, deviation : float
+    mean : float
+        The mean.
+    deviation : float
+        The standard deviation.
+
+    Examples
+    --------
+    >>> from gapkernel.density import Marginals
+    >>> from gapkernel.rows import Normal
+    >>> density = Marginals(laws={0: Normal(2.0, 0.5)}).fit([[1.0], [3.0]])
+    >>> density.moments().mean
+    array([2.])
     """
 
     mean: float
@@ -257,11 +292,12 @@ class Normal(Law):
         return self.deviation * (t * ndtr(t) + np.exp(-0.5 * t**2) / np.sqrt(2.0 * np.pi))
 
     def mean_spread(self, low=-np.inf, high=np.inf) -> float:
-        total = 2.0 * self.deviation / np.sqrt(np.pi)
-        for begin, end in ((self.ppf(TAIL), low), (high, self.ppf(1.0 - TAIL))):  # the tails that are cut off
-            if np.isfinite(begin) and np.isfinite(end) and end > begin:
-                total -= _spread(lambda t: ndtr((t - self.mean) / self.deviation), np.linspace(begin, end, 33))
-        return total
+        ends = (np.array([low, high]) - self.mean) / self.deviation
+        below, above = ndtr(ends), ndtr(-ends)
+        weighted = np.multiply(ends, below * above, out=np.zeros(2), where=np.isfinite(ends))
+        density = np.exp(-0.5 * ends**2) / np.sqrt(2.0 * np.pi)
+        spread = weighted + density * (above - below) + ndtr(np.sqrt(2.0) * ends) / np.sqrt(np.pi)  # of F (1 - F)
+        return float(2.0 * self.deviation * (spread[1] - spread[0]))
 
     def ppf(self, share) -> np.ndarray:
         return self.mean + self.deviation * ndtri(share)
@@ -270,62 +306,5 @@ class Normal(Law):
         return -0.5 * ((z - self.mean) / self.deviation) ** 2 - np.log(self.deviation * np.sqrt(2.0 * np.pi))
 
 
-@dataclass(frozen=True, eq=False)
-class Known(Law):
-    """A law on the line given as a frozen distribution of `scipy.stats`."""
-
-    distribution: Any
-
-    @cached_property
-    def mean(self) -> float:  # type: ignore[override]
-        return float(self.distribution.mean())
-
-    @cached_property
-    def variance(self) -> float:  # type: ignore[override]
-        return float(self.distribution.var())
-
-    def integral_of_cdf(self, z) -> np.ndarray:
-        """By ten Gauss points on every panel between quantiles and the values asked for."""
-        z = np.asarray(z, dtype=np.float64)
-        start = max(self.distribution.support()[0], float(self.ppf(TAIL)))
-        knots, place = np.unique(np.concatenate([[start], self.ppf(PANELS), z.ravel()]), return_inverse=True)
-        panels = _over_panels(self.distribution.cdf, knots)
-        total = np.concatenate([[0.0], np.cumsum(panels)])
-        return total[place[-z.size :]].reshape(z.shape) if z.size else z
-
-    def mean_spread(self, low=-np.inf, high=np.inf) -> float:
-        ends = np.clip(self.ppf(np.array([TAIL, 1.0 - TAIL])), low, high)
-        knots = np.unique(np.clip(np.concatenate([ends, self.ppf(PANELS)]), *ends))
-        return _spread(self.distribution.cdf, knots)
-
-    def ppf(self, share) -> np.ndarray:
-        return self.distribution.ppf(share)
-
-    def log_density(self, z) -> np.ndarray:
-        return self.distribution.logpdf(z)
-
-
 ZERO = Atoms(np.zeros(1), np.ones(1))
 """0 for certain: the law of a column without any value."""
-
-
-def known_law(distribution) -> Law:
-    """The law of a frozen distribution; a discrete one becomes atoms, cut where the tails hold 1e-15."""
-    if hasattr(distribution, "pdf") and not hasattr(getattr(distribution, "dist", None), "_pmf"):
-        return Known(distribution)
-    low, high = distribution.support()
-    low, high = max(low, distribution.ppf(TAIL)), min(high, distribution.ppf(1.0 - TAIL))
-    points = np.arange(low, high + 1.0)
-    probabilities = distribution.pmf(points)
-    return Atoms(points, probabilities / probabilities.sum())
-
-
-def _over_panels(function, knots: np.ndarray) -> np.ndarray:
-    """The integral of a function between each knot and the next, by ten Gauss points."""
-    half = 0.5 * np.diff(knots)
-    return half * (function(knots[:-1, None] + half[:, None] * (POINTS + 1.0)) @ WEIGHTS)
-
-
-def _spread(cdf, knots: np.ndarray) -> float:
-    """The integral of 2 F (1 - F) from the first knot to the last: what that stretch adds to E|X - X'|."""
-    return float(2.0 * np.sum(_over_panels(lambda t: cdf(t) * (1.0 - cdf(t)), knots)))

@@ -78,7 +78,7 @@ def laplace(covariance: np.ndarray, y: np.ndarray, weight: np.ndarray | None, of
     """
     weight = np.ones(len(y)) if weight is None else weight
 
-    def log_posterior(coefficients, latent):
+    def log_posterior(coefficients: np.ndarray, latent: np.ndarray) -> float:
         """log p(y | g) - 1/2 g'K^-1 g."""
         misses = np.logaddexp(0.0, (1.0 - 2.0 * y) * (offset + latent))
         return float(-weight @ misses - 0.5 * coefficients @ latent)

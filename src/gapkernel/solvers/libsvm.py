@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn import config_context, get_config, svm
 
-from gapkernel.compute.runtime.tasks import interruptible
+from gapkernel.compute.runtime.threads import interruptible
 from gapkernel.solvers.base import Solution, Solver
 
 MOST_ITERATIONS = 10_000_000
@@ -47,7 +48,7 @@ class LibSVM(Solver):
 
     _problem: ClassVar[type]
 
-    def __init__(self, **parameters):
+    def __init__(self, **parameters: Any) -> None:
         self._svm: Any = self._problem(kernel="precomputed", **{"max_iter": MOST_ITERATIONS, **parameters})
         self._svm._validate_params()
         for name, value in parameters.items():
@@ -56,10 +57,10 @@ class LibSVM(Solver):
         if parameters.get("C") == np.inf:
             raise ValueError("C must be finite: classes that overlap have no solution without a bound. Use C=1e6.")
 
-    def solve(self, gram, y, weight=None) -> SupportVectors:
+    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> SupportVectors:
         config = {**get_config(), "skip_parameter_validation": True}
 
-        def fitted():
+        def fitted() -> Any:
             with config_context(**config):  # it holds for one thread
                 return copy(self._svm).fit(gram, y, weight)
 
@@ -78,7 +79,9 @@ class LibSVM(Solver):
         )
 
     @classmethod
-    def solve_all(cls, solvers, gram, y, weight=None) -> list[Solution]:
+    def solve_all(
+        cls, solvers: Sequence[Any], gram: np.ndarray, y: Any, weight: np.ndarray | None = None
+    ) -> list[Solution]:
         """By rising penalty: where no coefficient has reached its bound, a larger bound changes nothing."""
         solutions: list[Solution | None] = [None] * len(solvers)
         free: dict[tuple, Solution] = {}

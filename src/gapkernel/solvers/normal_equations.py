@@ -84,7 +84,9 @@ def ridge(sums: Sums, alpha: float) -> np.ndarray:
     return _solve(sums.second, right, alpha).reshape(sums.targets.shape)
 
 
-def leave_one_out(inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, y: np.ndarray, weight: np.ndarray):
+def leave_one_out(
+    inverse: np.ndarray, coefficients: np.ndarray, z: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
     """What ridge regression on all other rows leaves of each target.
 
     It is (t - z'c) / (1 - h) with the leverage h = w z'M^-1 z of a row of weight w, M being the sum of w zz' and the

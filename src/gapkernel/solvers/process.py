@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, lapack, solve_triangular
@@ -78,7 +79,9 @@ def regress(covariance: np.ndarray, noise: np.ndarray | float, y: np.ndarray) ->
     return Posterior(factor, coefficients, float(log_likelihood))
 
 
-def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
+def lbfgs(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]], start: np.ndarray, bounds: np.ndarray
+) -> tuple[np.ndarray, float]:
     """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low.
 
     Warns if the search stopped elsewhere. Its line search also gives up at a minimum, once rounding hides any further
@@ -97,10 +100,15 @@ def lbfgs(objective, start, bounds) -> tuple[np.ndarray, float]:
     return result.x, result.fun
 
 
-def maximise(objective: Objective, starts: list[np.ndarray], bounds: np.ndarray, minimise=lbfgs) -> np.ndarray:
+def maximise(
+    objective: Objective,
+    starts: list[np.ndarray],
+    bounds: np.ndarray,
+    minimise: Callable[..., tuple[np.ndarray, float]] = lbfgs,
+) -> np.ndarray:
     """Where ``objective``, which returns value and gradient, is highest among the maxima found from ``starts``."""
 
-    def descent(theta, eval_gradient=True):
+    def descent(theta: np.ndarray, eval_gradient: bool = True) -> Any:
         value, gradient = objective(theta)
         return (-value, -gradient) if eval_gradient else -value
 

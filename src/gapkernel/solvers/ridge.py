@@ -7,10 +7,11 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 from sklearn import config_context, kernel_ridge
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.solvers.base import Folds, LeftOut, Solution, Solver
 
 
@@ -22,18 +23,20 @@ class Ridge(Solver):
     alpha : float or array-like of shape (n_targets,)
     """
 
-    def __init__(self, alpha=1.0):
+    def __init__(self, alpha: ArrayLike = 1.0) -> None:
         self._ridge: Any = kernel_ridge.KernelRidge(alpha=alpha, kernel="precomputed")
         self._ridge._validate_params()
         if not as_floats(alpha, "alpha").size:
             raise ValueError("alpha is empty: give one number, or one for each target.")
 
-    def solve(self, gram, y, weight=None) -> Solution:
+    def solve(self, gram: np.ndarray, y: Any, weight: np.ndarray | None = None) -> Solution:
         with config_context(skip_parameter_validation=True):
             weights = copy(self._ridge).fit(gram, y, weight).dual_coef_.reshape(len(y), -1)
         return Solution(np.arange(len(y)), weights, np.zeros(weights.shape[1]), None)
 
-    def left_out(self, gram, y, weight=None, folds: Folds | None = None) -> np.ndarray:
+    def left_out(
+        self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, folds: Folds | None = None
+    ) -> np.ndarray:
         """The value of each row from all others.
 
         Without ``folds`` there is a closed form: with M = K + alpha / weight and c = M^-1 y, what is left of the target
@@ -47,7 +50,9 @@ class Ridge(Solver):
             errors[:, own] = coefficients / inverse.diagonal()[:, None]
         return y - errors.reshape(y.shape)
 
-    def without(self, gram, y, weight=None, folds: Folds | None = None) -> LeftOut:
+    def without(
+        self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, folds: Folds | None = None
+    ) -> LeftOut:
         """Without ``folds`` one solution for each row: c less its part along column i of M^-1, which is 0 at i."""
         if folds is not None:
             return super().without(gram, y, weight, folds)
@@ -57,7 +62,9 @@ class Ridge(Solver):
             weights[:, :, own] = coefficients[None] - inverse[:, :, None] * share[:, None, :]
         return LeftOut(np.arange(len(y)), weights, np.zeros((len(y), weights.shape[2])))
 
-    def _inverses(self, gram, y, weight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _inverses(
+        self, gram: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each alpha the targets that have it, M^-1, and c for these targets."""
         root = np.ones(len(y)) if weight is None else np.sqrt(weight)
         targets = y.reshape(len(y), -1)

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from gapkernel.compute.linalg.finite import as_floats
+from gapkernel.compute.doors import as_floats
 from gapkernel.tables import labels_of
 
 

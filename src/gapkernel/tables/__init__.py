@@ -1,6 +1,19 @@
 """The one door for data: arrays, frames, files, and tables too large for memory."""
 
-from gapkernel.tables.frames import (
+from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.reading import (
+    numbers_of,
+    read_classes,
+    read_labelled,
+    read_splits,
+    read_table,
+    read_target,
+    read_weight,
+    read_weights,
+)
+from gapkernel.tables.table import Schema, Table, Tilt
+from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
+from gapkernel.tables.user_tables import (
     digest_of,
     fill_gaps,
     floats_of,
@@ -16,19 +29,6 @@ from gapkernel.tables.frames import (
     take_rows,
     with_gaps,
 )
-from gapkernel.tables.part_by_part import AnswersInParts
-from gapkernel.tables.reading import (
-    numbers_of,
-    read_classes,
-    read_labelled,
-    read_splits,
-    read_table,
-    read_target,
-    read_weight,
-    read_weights,
-)
-from gapkernel.tables.table import Schema, Table, Tilt
-from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 
 __all__ = [
     "AnswersInParts",

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from gapkernel.tables.columns import refuse_lazy
+from gapkernel.tables.table_in_parts import Batches
+from gapkernel.tables.user_columns import refuse_lazy
 
+SUFFIXES = (".parquet", ".csv")
 SCANNED_ROWS = 65_536
 """Rows held at once while the types of the columns of a CSV file are found."""
-
-
-class Batches:
-    """A table read batch by batch, as often as needed; made by `batches`.
-
-    Parameters
-    ----------
-    read : callable
-        Starts to read: (X, y) or (X, y, sample_weight) for each batch.
-    n_rows : int, default=None
-        Number of rows, None if only reading can tell.
-    """
-
-    def __init__(self, read: Callable[[], Iterable[tuple]], n_rows: int | None = None):
-        self.read, self.n_rows = read, n_rows
-
-    def __iter__(self) -> Iterator[tuple]:
-        return iter(self.read())
 
 
 class Files:
@@ -37,22 +21,52 @@ class Files:
 
     def __init__(self, paths: list[Path], target: str | None, batch_size: int):
         self.paths, self.target, self.batch_size = paths, target, batch_size
-
-    @cached_property
-    def dtypes(self) -> dict:
-        """The type of each column of the CSV files, the same in all batches."""
-        return _csv_dtypes([path for path in self.paths if path.suffix == ".csv"])
+        self.all_parquet = all(path.suffix == ".parquet" for path in paths)
 
     def batches(self) -> Iterator[tuple]:
         """(X, y) for each batch."""
         for path in self.paths:
-            for frame in READERS[path.suffix](path, self):
+            for frame in self._parquet(path) if path.suffix == ".parquet" else self._csv(path):
                 if self.target is None:
                     yield frame, None
                 elif self.target not in frame.columns:
                     raise ValueError(f"{path.name} has no column {self.target!r}. It has {list(frame.columns)}.")
                 else:
                     yield frame.drop(columns=self.target), frame[self.target].to_numpy()
+
+    def count_rows(self) -> int:
+        """The rows of all files, which Parquet files know without being read."""
+        import pyarrow.parquet as parquet
+
+        return sum(parquet.read_metadata(path).num_rows for path in self.paths)
+
+    def _parquet(self, path: Path) -> Iterator:
+        import pyarrow.parquet as parquet
+
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(self.batch_size):
+                yield batch.to_pandas()
+
+    def _csv(self, path: Path) -> Iterator:
+        import pandas as pd
+
+        with pd.read_csv(path, chunksize=self.batch_size, dtype=self._csv_dtypes) as chunks:
+            yield from chunks
+
+    @cached_property
+    def _csv_dtypes(self) -> dict[str, str]:
+        """The type of each column over all its cells: a few rows of a column of text may all look like numbers."""
+        import pandas as pd
+
+        kinds: dict[str, set[str]] = {}
+        for path in (path for path in self.paths if path.suffix == ".csv"):
+            how = {"chunksize": SCANNED_ROWS, "low_memory": False, "dtype_backend": "numpy_nullable"}
+            with pd.read_csv(path, **how) as chunks:
+                for frame in chunks:
+                    for name, values in frame.items():
+                        found = {values.dtype.kind} if values.count() else set()
+                        kinds.setdefault(name, set()).update(found, {"gap"} if values.isna().any() else ())
+        return {name: _dtype(found) for name, found in kinds.items()}
 
 
 def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
@@ -63,8 +77,8 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
     source : path, list of paths, array or function
         Parquet or CSV files, a folder of them (read in the order of their names), an ``.npy`` file (which is
         memory-mapped), an array such as a memory map, or a function without arguments that returns an iterator over
-        (X, y) or (X, y, sample_weight): it is called anew each time the table is read. CSV files are read once more
-        at first: a column holds numbers only if all its cells are numbers.
+        (X, y) or (X, y, sample_weight): it is called anew each time the table is read. The first pass over CSV files
+        only finds the types of the columns, which hold numbers if all their cells are numbers.
     target : str, path or array, default=None
         The target: the name of a column for Parquet and CSV; an array or an ``.npy`` file for arrays.
     batch_size : int, default=65_536
@@ -97,8 +111,8 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         if paths[0].suffix != ".npy":
             if target is not None and not isinstance(target, str):
                 raise ValueError(f"target must be the name of a column of the files, got {type(target).__name__}.")
-            known = all(path.suffix == ".parquet" for path in paths)
-            return Batches(Files(paths, target, batch_size).batches, sum(map(_parquet_rows, paths)) if known else None)
+            files = Files(paths, target, batch_size)
+            return Batches(files.batches, files.count_rows if files.all_parquet else None)
         if len(paths) > 1:
             raise ValueError("Give one .npy file, or several Parquet or CSV files.")
         source = np.load(paths[0], mmap_mode="r")
@@ -109,7 +123,7 @@ def batches(source, target=None, *, batch_size: int = 65_536) -> Batches:
         target = np.load(target, mmap_mode="r")
     if target is not None and len(target) != len(source):
         raise ValueError(f"The target has {len(target)} values, but the table has {len(source)} rows.")
-    return Batches(partial(_slices, source, target, batch_size), len(source))
+    return Batches(partial(_slices, source, target, batch_size), source.__len__)
 
 
 def _slices(array: np.ndarray, target, batch_size: int) -> Iterator[tuple]:
@@ -123,75 +137,27 @@ def _is_path(value) -> bool:
 
 
 def _listed(source) -> list[Path]:
-    given = [Path(source)] if _is_path(source) else [Path(path) for path in source]
+    sources = [Path(source)] if _is_path(source) else [Path(path) for path in source]
     paths = [
         file
-        for path in given
-        for file in (sorted(f for f in path.iterdir() if f.suffix in READERS) if path.is_dir() else [path])
+        for path in sources
+        for file in (sorted(f for f in path.iterdir() if f.suffix in SUFFIXES) if path.is_dir() else [path])
     ]
     for path in paths:
         if not path.exists():
             kind = "file" if path.suffix else "file or folder"
             raise ValueError(f"There is no {kind} {path}. Paths start at the folder {Path.cwd()}.")
-        if path.suffix not in (*READERS, ".npy"):
+        if path.suffix not in (*SUFFIXES, ".npy"):
             raise ValueError(f"{path.name}: only .parquet, .csv and .npy files can be read in batches.")
     if not paths:
         raise ValueError(f"There is no .parquet or .csv file in {source}.")
     return paths
 
 
-def _parquet_rows(path: Path) -> int:
-    import pyarrow.parquet as parquet
-
-    return parquet.read_metadata(path).num_rows
-
-
-def _parquet(path: Path, files: Files) -> Iterator:
-    import pyarrow.parquet as parquet
-
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(files.batch_size):
-            yield batch.to_pandas()
-
-
-def _csv(path: Path, files: Files) -> Iterator:
-    import pandas as pd
-
-    with pd.read_csv(path, chunksize=files.batch_size, dtype=files.dtypes) as chunks:
-        yield from chunks
-
-
-def _csv_dtypes(paths: list[Path]) -> dict:
-    """The type of each column over all its cells: a few rows of a column of text may all look like numbers."""
-    import pandas as pd
-
-    kinds: dict[str, set[str]] = {}
-    for path in paths:
-        with pd.read_csv(path, chunksize=SCANNED_ROWS, low_memory=False) as chunks:
-            for frame in chunks:
-                for name in frame.columns:
-                    kinds.setdefault(name, set()).update(_kinds(frame[name]))
-    return {name: _dtype(found) for name, found in kinds.items()}
-
-
-def _kinds(column) -> set[str]:
-    """What the cells of a column look like: any of "gap", "boolean", "integer", "number" and "text"."""
-    values = column.dropna()
-    gap = {"gap"} if len(values) < len(column) else set()
-    if not len(values):
-        return gap
-    if column.dtype.kind in "iuf":
-        return gap | {"integer" if column.dtype == np.int64 else "number"}
-    return gap | {"boolean" if all(isinstance(value, bool | np.bool_) for value in values) else "text"}
-
-
 def _dtype(kinds: set[str]) -> str:
-    values = kinds - {"gap"}
-    if values == {"boolean"}:
-        return "boolean" if "gap" in kinds else "bool"
-    if values <= {"integer", "number"}:
-        return "int64" if kinds == {"integer"} else "float64"
-    return "str"
-
-
-READERS = {".parquet": _parquet, ".csv": _csv}
+    """The type of a column from the letters that numpy has for the types of its parts, and "gap"."""
+    if kinds == {"i"}:
+        return "int64"
+    if kinds <= {"i", "u", "f", "gap"}:
+        return "float64"
+    return {frozenset("b"): "bool", frozenset(("b", "gap")): "boolean"}.get(frozenset(kinds), "str")

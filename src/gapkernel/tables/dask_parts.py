@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 
 from gapkernel.compute.runtime.config import config_context
-from gapkernel.tables.table_in_parts import Derived, HeldTable, Part, Sum, TableInParts, joined
+from gapkernel.tables.table_in_parts import NO_ROW, HeldTable, MappedTable, Part, Sum, TableInParts, joined
 
 BRANCHES = 8
 """Sums added in one task: the tree of sums does not depend on the number of workers, nor does its result."""
@@ -34,7 +34,7 @@ class DaskTable(TableInParts):
         columns = [_aligned(values, lengths, name) for values, name in ((y, "y"), (weight, "sample_weight"))]
         self._lengths = [n for n in lengths if n]  # a block may be empty
         if not self._lengths:
-            raise ValueError("Found array with 0 sample(s): the dask collection holds no row.")
+            raise ValueError(NO_ROW.format("the dask collection holds"))
         together = zip(blocks, *columns, lengths, strict=True)
         self._parts = [dask.delayed(Part)(*block) for *block, n in together if n]
 
@@ -56,25 +56,29 @@ class DaskTable(TableInParts):
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
         return _sum(partial(_part_sum, function), self._parts)
 
-    def derived(self, function: Callable[[Part], Any]) -> Derived:
-        return KeptOnWorkers(self, function)
+    def derived(self, function: Callable[[Part], Any]) -> MappedTable:
+        return KeptOnWorkers(self, function, dask.persist(*_calls(function, self._parts)))
 
 
-class KeptOnWorkers(Derived):
+class KeptOnWorkers(MappedTable):
     """The results of a function on each block, kept on the workers; what a lost worker held is computed again."""
 
-    def __init__(self, parts: DaskTable, function: Callable[[Part], Any]):
-        super().__init__(parts, function)
-        shared = dask.delayed(function, traverse=False)
-        self._kept = dask.persist(*(dask.delayed(_call)(shared, part) for part in parts._parts))
+    def __init__(self, source: DaskTable, function: Callable[[Part], Any], results: tuple):
+        super().__init__(source, function)
+        self._results = results
 
     def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
-        return _sum(function, self._kept)
+        return _sum(function, self._results)
+
+
+def _calls(function: Callable, blocks) -> list:
+    """The function of each block, to be computed; it is sent once, not once for each block."""
+    shared = dask.delayed(function, traverse=False)
+    return [dask.delayed(_call)(shared, block) for block in blocks]
 
 
 def _sum(function: Callable, blocks) -> Any:
-    shared = dask.delayed(function, traverse=False)  # sent once, not once for each block
-    sums = [dask.delayed(_call)(shared, block) for block in blocks]
+    sums = _calls(function, blocks)
     while len(sums) > 1:
         sums = [dask.delayed(reduce)(add, sums[i : i + BRANCHES]) for i in range(0, len(sums), BRANCHES)]
     return dask.compute(sums[0])[0]

@@ -20,7 +20,7 @@ def shown(text) -> str:
 
 
 class Setting(NamedTuple):
-    """A parameter that a message names, alone or with the value that it should get."""
+    """A parameter that a message names, alone or with the value to give it."""
 
     name: str
     value: Any = None
@@ -30,9 +30,9 @@ class Setting(NamedTuple):
 
 
 class Message:
-    """What a person should know: pieces of text, and the settings that it speaks of.
+    """A note for the user: pieces of text, and the settings that they name.
 
-    As text it names the parameters of Python; the command line, which has options instead, words them itself.
+    `str` writes a setting as a parameter of Python, and the command line as an option.
     """
 
     def __init__(self, *args: str | Setting):

@@ -13,13 +13,13 @@ import numpy as np
 from sklearn.utils._available_if import _AvailableIfDescriptor
 from sklearn.utils.validation import check_consistent_length
 
-from gapkernel.tables.batches import Batches
-from gapkernel.tables.table_in_parts import HeldTable, Part, StreamedTable, TableInParts
+from gapkernel.tables.table_in_parts import NO_ROW, Batches, HeldTable, Part, TableInParts
 
 ROW_VERBS = (
     "predict", "predict_interval", "predict_set", "predict_proba", "predict_log_proba", "decision_function",
-    "score_samples", "transform", "conformal_rules",
+    "score_samples", "transform",
 )  # fmt: skip
+"""The methods that answer each row of a table."""
 
 
 class AnswersInParts:
@@ -27,7 +27,7 @@ class AnswersInParts:
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
-        for name in ROW_VERBS:
+        for name in (*ROW_VERBS, "conformal_rules"):
             verb = vars(cls).get(name)
             if isinstance(verb, _AvailableIfDescriptor):
                 verb.fn = _in_parts(verb.fn)
@@ -41,17 +41,13 @@ def parts_of(X, y=None, weight=None) -> TableInParts | None:
     Nothing is checked yet: each part is checked when it is read.
     """
     if isinstance(X, TableInParts):
-        return X
-    if isinstance(X, Batches):
         if y is not None or weight is not None:
             raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
-        return StreamedTable(X)
+        return X
     if isinstance(X, np.memmap):
         check_consistent_length(X, y, weight)
         return HeldTable(Part(X, y, weight))
-    if _is_dask(X):
-        return _dask_parts().DaskTable(X, y, weight)
-    return None
+    return _dask_parts().DaskTable(X, y, weight) if _is_dask(X) else None
 
 
 def _in_parts(verb):
@@ -63,20 +59,16 @@ def _in_parts(verb):
             return verb(self, X, *args, **kwargs)
         if parameters.bind(self, X, *args, **kwargs).arguments.get("return_cov"):
             raise ValueError("return_cov is about pairs of rows, so all of them must be in one table in memory.")
-        if isinstance(X, Batches):
-            return _joined([verb(self, batch[0], *args, **kwargs) for batch in X if len(batch[0])])
-        return _dask_parts().answer_blocks(self, verb.__name__, X, *args, **kwargs)
+        if _is_dask(X):
+            return _dask_parts().answer_blocks(self, verb.__name__, X, *args, **kwargs)
+        answers = [verb(self, part.X, *args, **kwargs) for part in X.parts()]
+        if not answers:
+            raise ValueError(NO_ROW.format("the batches hold"))
+        if isinstance(answers[0], tuple):
+            return tuple(map(np.concatenate, zip(*answers, strict=True)))
+        return np.concatenate(answers)
 
     return answer
-
-
-def _joined(answers: list):
-    """The answers to all batches in one array, or in a tuple of arrays where a batch is answered by a tuple."""
-    if not answers:
-        raise ValueError("Found array with 0 sample(s): the batches hold no row.")
-    if isinstance(answers[0], tuple):
-        return tuple(np.concatenate(pieces) for pieces in zip(*answers, strict=True))
-    return np.concatenate(answers)
 
 
 def _is_dask(X) -> bool:

@@ -15,9 +15,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gapkernel.tables.columns import Columns
-from gapkernel.tables.frames import missing_in
 from gapkernel.tables.table import Schema, Table
+from gapkernel.tables.user_columns import Columns
+from gapkernel.tables.user_tables import missing_in
 
 LARGEST_WEIGHT = LARGEST_TARGET = 1e100
 
@@ -135,19 +135,21 @@ def read_weights(sample_weight, table) -> np.ndarray:
 
 def read_splits(splits: Iterable, n_rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The places of the training and test rows of each split, which may be lists or masks of a table of ``n_rows``."""
-    found = [tuple(_places(part, n_rows) for part in split) for split in splits]
+    places = np.arange(n_rows)
+    try:
+        found = [(places[_index(train)], places[_index(test)]) for train, test in splits]
+    except IndexError as error:
+        raise ValueError(f"cv must give places of rows from 0 to {n_rows - 1}, or masks: {error}.") from error
     if not found:
         raise ValueError("cv gives no splits.")
-    return found  # type: ignore[return-value]
+    return found
 
 
-def _places(part, n_rows: int) -> np.ndarray:
-    part = np.asarray(part)
-    mask = part.dtype == bool and part.shape == (n_rows,)
-    places = part.dtype.kind in "iu" and part.ndim == 1 and np.all((part >= -n_rows) & (part < n_rows))
-    if part.size and not (mask or places):
-        raise ValueError(f"cv must give places of rows from 0 to {n_rows - 1}, got {part.tolist()[:5]!r}.")
-    return np.arange(n_rows)[part] if part.size else np.empty(0, np.int64)
+def _index(rows) -> np.ndarray:
+    rows = np.asarray(rows)
+    if rows.ndim != 1:
+        raise IndexError(f"got an array of {rows.ndim} dimensions")
+    return rows if rows.size else np.empty(0, np.int64)
 
 
 def numbers_of(table: Table, estimator) -> np.ndarray:

@@ -57,7 +57,7 @@ class Schema:
         return repr(self.names[column]) if self.names else str(column)
 
     def places(self, columns, parameter: str) -> list[int]:
-        """The places of columns given by names, numbers or a mask; None is none. ``parameter`` is for the errors."""
+        """The places of columns given by names, numbers or a mask; none for None. Errors name the ``parameter``."""
         columns = [] if columns is None else columns
         given = np.asarray(columns)
         if given.ndim != 1 or (given.size and given.dtype.kind not in "biuOUT"):
@@ -85,7 +85,7 @@ class Schema:
 
 
 class Tilt(NamedTuple):
-    """An assumption about the gaps of a column: that values which are missing are higher or lower than the laws say.
+    """An assumption about the gaps of a column: the missing values are higher or lower than the laws say.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Table:
     schema : Schema
         What the columns hold.
     tilt : Tilt or None
-        What is assumed about the gaps of one column; None is nothing.
+        What is assumed about the gaps of one column; None assumes nothing.
     """
 
     values: np.ndarray
@@ -141,16 +141,6 @@ class Table:
     def missing(self) -> np.ndarray:
         """True in the gaps."""
         return np.isnan(self.values)
-
-    @property
-    def codes(self) -> np.ndarray:
-        """The categorical columns as integers, -1 in the gaps."""
-        return _places(self.values[:, self.schema.categorical])
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """The numeric columns, NaN in the gaps."""
-        return self.values[:, ~self.schema.categorical]
 
     def as_numbers(self) -> np.ndarray:
         """The cells as numbers: a level that is a number or a boolean as it is, other levels as their places."""

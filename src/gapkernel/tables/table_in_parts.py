@@ -1,13 +1,13 @@
 """A table in parts: what an estimator needs of a table that is never in memory as a whole.
 
-Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A table in
-memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each implement them.
+Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A
+table in memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each implement them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
@@ -19,16 +19,17 @@ from sklearn.utils.validation import check_consistent_length
 
 from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
-from gapkernel.tables.batches import Batches
-from gapkernel.tables.frames import join_rows, take_rows
+from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.tables.table import Table
+from gapkernel.tables.user_tables import join_rows, take_rows
 
 PART_ROWS = 4096
 """Rows worked on together: enough for the matrix products, few enough for their features to stay small."""
 
 GROUPS = 16
 """Sums kept apart before they are added: a fixed number, so that a result does not depend on the number of threads."""
+
+NO_ROW = "Found array with 0 sample(s): {} no row."
 
 Sum = TypeVar("Sum")
 
@@ -71,20 +72,9 @@ class TableInParts(ABC):
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
         """The sum of ``function(part)`` over all parts, in a fixed order."""
 
-    def derived(self, function: Callable[[Part], Any]) -> Derived:
+    def derived(self, function: Callable[[Part], Any]) -> MappedTable:
         """The result of ``function`` for each part, to be summed more than once."""
-        return Derived(self, function)
-
-
-class Derived:
-    """The result of a function for each part, computed again for each sum."""
-
-    def __init__(self, parts: TableInParts, function: Callable[[Part], Any]):
-        self.parts, self.function = parts, function
-
-    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
-        """The sum of ``function`` over these results."""
-        return self.parts.sum(partial(_composed, function, self.function), description)
+        return MappedTable(self, function)
 
 
 class HeldTable(TableInParts):
@@ -117,20 +107,28 @@ class HeldTable(TableInParts):
             return reduce(add, run_tasks(group_sum, groups, description))
 
 
-class StreamedTable(TableInParts):
-    """Batches that are read as often as needed.
+class Batches(TableInParts):
+    """A table read batch by batch, as often as needed; made by `batches`.
+
+    Iterating gives the batches as they are read.
 
     Parameters
     ----------
-    batches : Batches
-        Gives (X, y) or (X, y, sample_weight) for each batch.
+    read : callable
+        Starts to read: (X, y) or (X, y, sample_weight) for each batch.
+    count : callable, default=None
+        Gives the number of rows; None if only reading can tell.
     """
 
-    def __init__(self, batches: Batches):
-        self.batches = batches
+    def __init__(self, read: Callable[[], Iterable[tuple]], count: Callable[[], int] | None = None):
+        self.read, self.count = read, count
 
-    def __iter__(self) -> Iterator[Part]:
-        for batch in self.batches:
+    def __iter__(self) -> Iterator[tuple]:
+        return iter(self.read())
+
+    def parts(self) -> Iterator[Part]:
+        """The batches with rows, once their lengths are checked."""
+        for batch in self:
             part = Part(*batch)
             check_consistent_length(*(values for values in part if values is not None))
             if len(part):
@@ -138,15 +136,14 @@ class StreamedTable(TableInParts):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        n = self.batches.n_rows
-        n = sum(len(part) for part in self) if n is None else n
+        n = sum(map(len, self.parts())) if self.count is None else self.count()
         if n == 0:
-            raise ValueError("Found array with 0 sample(s): the batches hold no row.")
+            raise ValueError(NO_ROW.format("the batches hold"))
         return n
 
     def take(self, rows: np.ndarray) -> Part:
         pieces, start = [], 0
-        for part in self:
+        for part in self.parts():
             inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + len(part))]
             if len(inside):
                 pieces.append(part.take(inside - start))
@@ -154,25 +151,32 @@ class StreamedTable(TableInParts):
         return joined(pieces)
 
     def sum(self, function: Callable[[Part], Sum], description: str | None = None) -> Sum:
-        return reduce(add, (HeldTable(part).sum(function) for part in tracked(self, None, description or "batches")))
+        parts = tracked(self.parts(), None, description or "batches")
+        return reduce(add, (HeldTable(part).sum(function) for part in parts))
 
 
-class MappedTable(Derived, TableInParts):
-    """A table in parts, each changed by a function when it is read.
+class MappedTable(TableInParts):
+    """A table in parts, each changed by a function when it is read: into another part, or into what is summed.
 
     Parameters
     ----------
-    parts : TableInParts
+    source : TableInParts
     function : callable
-        From a part to a part with as many rows.
+        From a part to a part with as many rows, or to what the function of a sum takes.
     """
+
+    def __init__(self, source: TableInParts, function: Callable[[Part], Any]):
+        self.source, self.function = source, function
 
     @property
     def n_rows(self) -> int:
-        return self.parts.n_rows
+        return self.source.n_rows
 
     def take(self, rows: np.ndarray) -> Part:
-        return self.function(self.parts.take(rows))
+        return self.function(self.source.take(rows))
+
+    def sum(self, function: Callable[[Any], Sum], description: str | None = None) -> Sum:
+        return self.source.sum(partial(_composed, function, self.function), description)
 
 
 def joined(parts: list[Part]) -> Part:

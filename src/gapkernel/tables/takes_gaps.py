@@ -1,4 +1,4 @@
-"""What every estimator for tables with gaps says about itself."""
+"""What every estimator for tables with gaps shares: constraints of parameters, tags and names of columns."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def copy_columns(source, target) -> None:
 
 
 def set_or_forget(fitted, **attributes) -> None:
-    """Set attributes of a fit. None is one that this fit does not have: that of an earlier fit goes."""
+    """Set attributes of a fit, and delete those that are None, which an earlier fit may have left."""
     for name, value in attributes.items():
         if value is None:
             fitted.__dict__.pop(name, None)

@@ -66,10 +66,10 @@ def test_on_complete_data_it_is_the_svm_for_any_tau(kernel, covariance, mean):
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "genrbf"])
 def test_the_optimum_is_that_of_the_unconstrained_objective_and_no_step_improves_it(kernel, covariance):
     X, y = problem(5)
-    machine = RobustSVC(kernel=kernel, covariance=covariance, tau=0.3, form="kernel").fit(X, y)
+    machine = RobustSVC(kernel=kernel, covariance=covariance, tau=0.3).fit(X, y)
     gram = machine.kernel_.gram(machine.rows_)
     arguments = machine, covariances_of(machine, X), gram, y
     c, b = machine.dual_coef_[0], machine.intercept_[0]
@@ -222,14 +222,6 @@ def test_several_classes_are_told_apart_one_against_the_rest():
     assert len(machine.status_) == 3
 
 
-def test_the_primal_form_of_full_covariances_agrees_with_the_kernel_form_when_other_rows_are_certain():
-    X, y = problem(15, rate=0.0)
-    X[0, 0] = X[1, 2] = np.nan
-    options = {"kernel": "linear", "covariance": "full", "mean": "imputed", "tau": 0.8}
-    primal, dual = (RobustSVC(form=form, **options).fit(X, y) for form in ("primal", "kernel"))
-    assert_allclose(primal.decision_function(X), dual.decision_function(X), atol=1e-5)
-
-
 def test_a_singular_kernel_matrix_does_no_harm():
     X, y = problem(16, n=60, d=2, rate=0.0)
     X[:, 1] = X[:, 0]
@@ -260,16 +252,6 @@ def test_an_early_stop_is_told():
     assert machine.status_ == ["MaxIterations"]
 
 
-@pytest.mark.parametrize("covariance", COVARIANCES)
-def test_a_size_that_would_not_finish_is_refused_first(covariance):
-    X, y = np.zeros((5000, 2)), np.arange(5000) % 2
-    with pytest.raises(ValueError, match=r"5000 rows.*max_rows=.*Use SVC"):
-        RobustSVC(covariance=covariance).fit(X, y)
-    small, labels = problem(20)
-    with pytest.raises(ValueError, match="max_rows=10"):
-        RobustSVC(covariance=covariance, max_rows=10).fit(small, labels)
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -285,11 +267,8 @@ def test_a_size_that_would_not_finish_is_refused_first(covariance):
         ({"translation": "markov"}, "'translation' parameter of RobustSVC must be a str among"),
         ({"covariance": "sphere"}, "'covariance' parameter of RobustSVC must be a str among"),
         ({"mean": "median"}, "'mean' parameter of RobustSVC must be a str among"),
-        ({"form": "dual"}, "'form' parameter of RobustSVC must be a str among"),
-        ({"form": "primal"}, "form='primal' is for the linear kernel"),
         ({"C": 0.0}, "'C' parameter of RobustSVC must be a float in the range"),
         ({"max_iter": 0}, "'max_iter' parameter of RobustSVC must be an int in the range"),
-        ({"max_rows": "many"}, "'max_rows' parameter of RobustSVC must be"),
         ({"kernel": Karma()}, "covariance='identity', which takes any kernel"),
         ({"kernel": "cubic"}, "kernel must be one of"),
     ],
@@ -388,3 +367,26 @@ def test_a_multiple_of_the_linear_kernel_is_linear_with_a_larger_penalty(covaria
     assert_allclose(scaled.decision_function(X), plain.decision_function(X), atol=1e-5)
     assert_allclose(2 * scaled.objective_, plain.objective_, rtol=1e-6)
     assert_allclose(2 * scaled.margin_norm_**2, plain.margin_norm_**2, rtol=1e-4)
+
+
+def two_groups(seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((60, 3)) + np.repeat([[0.0], [5.0]], 30, axis=0) * [1.0, -1.0, 0.5]
+    y = np.repeat([0, 1], 30)
+    X[random.random(X.shape) < 0.2] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("covariance", ["identity", "variance", "full"])
+def test_it_takes_mixtures_with_the_linear_kernel(covariance):
+    X, y = two_groups()
+    machine = RobustSVC(kernel="linear", density=GaussianMixture(2, random_state=0), covariance=covariance)
+    assert machine.fit(X, y).score(X, y) > 0.95
+
+
+def test_it_measures_covariances_in_the_metric():
+    X, y = two_groups()
+    factors = np.array([1.0, 0.5, 2.0])
+    machine = RobustSVC(kernel=GenRBF(0.1, np.diag(factors**2)), covariance="full", tau=0.3).fit(X, y)
+    by_hand = RobustSVC(kernel=GenRBF(0.1), covariance="full", tau=0.3).fit(X * factors, y)
+    assert_allclose(machine.decision_function(X), by_hand.decision_function(X * factors), rtol=0, atol=1e-3)

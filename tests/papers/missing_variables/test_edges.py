@@ -7,9 +7,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import gapkernel as gk
 from gapkernel.compute.linalg.basis import pivoted_cholesky
-from gapkernel.density import base_measure
 from gapkernel.inspection import value_of_information
-from gapkernel.papers.missing_variables import CCCPClassifier, completion_features
+from gapkernel.papers.missing_variables import (
+    CCCP,
+    AtomicDensity,
+    CCCPClassifier,
+    KernelBasis,
+    Transduction,
+    completion_features,
+)
 from gapkernel.tables import Schema, Table
 
 
@@ -27,7 +33,9 @@ def table_of(X):
 
 
 def classifier(**options):
-    return CCCPClassifier(**{"n_completions": 4, "random_state": 0, "max_iter": 500} | options)
+    return CCCPClassifier(
+        **{"density": AtomicDensity(n_atoms=4), "random_state": 0, "solver": CCCP(max_iter=500)} | options
+    )
 
 
 def test_labels_without_weight_are_no_labels():
@@ -40,12 +48,11 @@ def test_labels_without_weight_are_no_labels():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "poly", "kernel_params": {"degre": 2}}, r"keys \['coef0', 'degree'\], got \['degre'\]"),
-        ({"kernel": "rbf", "kernel_params": {"gamma": 2.0}}, r"got \['gamma'\]; gamma is a parameter of its own"),
         ({"kernel": lambda a, b: np.ones(len(a))}, r"kernel must give a matrix of shape .*, got shape"),
-        ({"tol": "a"}, r"'tol' parameter .* must be a float in the range \[0.0, inf\) or None. Got 'a'"),
-        ({"tol": -1.0}, r"'tol' parameter .* must be a float in the range \[0.0, inf\) or None. Got -1.0"),
-        ({"unlabelled_weight": None}, r"'unlabelled_weight' parameter .* in the range \(0.0, 1.0\]. Got None"),
+        ({"solver": CCCP("a")}, r"'tol' parameter of CCCP must be a float in the range \[0.0, inf\). Got 'a'"),
+        ({"solver": CCCP(-1.0)}, r"'tol' parameter of CCCP must be a float in the range \[0.0, inf\). Got -1.0"),
+        ({"basis": KernelBasis(tol=-1.0)}, r"'tol' parameter of KernelBasis must be a float in the range"),
+        ({"transduction": Transduction(None)}, r"'weight' parameter .* in the range \(0.0, 1.0\]. Got None"),
         (
             {"C": np.inf},
             r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\] or a str among {.cv.}. Got inf",
@@ -55,7 +62,7 @@ def test_labels_without_weight_are_no_labels():
             r"'C' parameter .* must be a float in the range \[1e-100, 1e\+100\] or a str among {.cv.}. Got .1.",
         ),
         ({"loss": ["gp"]}, r"'loss' parameter .* must be a str among"),
-        ({"max_iter": 1.5}, r"'max_iter' parameter .* must be an int in the range"),
+        ({"solver": CCCP(max_iter=1.5)}, r"'max_iter' parameter .* must be an int in the range"),
     ],
 )
 def test_a_wrong_parameter_is_named(options, message):
@@ -71,7 +78,7 @@ def test_the_row_with_too_many_completions_is_that_of_the_caller(weightless):
     weight = np.ones(40)
     weight[10:20] = 0.0 if weightless else 1.0
     with pytest.raises(ValueError, match=r"Row 31, which has 6 gaps, has .* exact completions"):
-        classifier(completions="exact", basis="complete").fit(X, y, sample_weight=weight)
+        classifier(density=AtomicDensity("levels", method="exact")).fit(X, y, sample_weight=weight)
 
 
 def test_repeated_rows_and_no_tolerance():
@@ -81,7 +88,7 @@ def test_repeated_rows_and_no_tolerance():
     assert len(basis.rows) == 5
     assert np.abs(basis.whitening).max() < 1e3
     y = np.tile(np.repeat(np.arange(5) % 2, 20), 2)
-    assert classifier(basis_tol=0.0, gamma=0.5).fit(X, y).n_basis_ == 5
+    assert classifier(basis=KernelBasis(tol=0.0), gamma=0.5).fit(X, y).n_basis_ == 5
 
 
 @pytest.mark.parametrize("budget", [4 << 30, 2000])
@@ -89,7 +96,7 @@ def test_blocks_are_no_wider_than_allowed(budget, monkeypatch):
     """Rows of 50 columns and 3 features: it is the completed rows that fill the memory."""
     X = np.random.default_rng(0).standard_normal((30, 50))
     X[:, 0] = np.nan
-    completions = base_measure("uniform", n_atoms=4, method="random", random_state=0).fit(X)
+    completions = AtomicDensity("uniform", n_atoms=4, method="random", random_state=0).fit(X)
     monkeypatch.setattr(completion_features, "BLOCK_BYTES", 8000)
     sizes = []
 
@@ -111,7 +118,7 @@ def test_an_unknown_row_has_about_the_shares_of_uneven_classes(seed):
     """At C = 1; with larger C the high scores of single completions carry it away, as docs/theory/cccp.md says."""
     y = (np.arange(100) < 30).astype(int)
     X = np.random.default_rng(seed).standard_normal((100, 2)) + 1.5 * y[:, None]
-    model = classifier(C=1.0, n_completions=64).fit(X, y)
+    model = classifier(C=1.0, density=AtomicDensity(n_atoms=64)).fit(X, y)
     assert_allclose(model.predict_proba(np.full((1, 2), np.nan))[0, 1], 0.3, atol=0.07)
 
 
@@ -122,4 +129,3 @@ def test_the_density_is_there_for_the_value_of_information():
     own, given = value_of_information(model, row), value_of_information(model, row, density=model.density_)
     assert_array_equal(own.reduction, given.reduction)
     assert own.columns.tolist() == [0, 2]
-    assert not hasattr(classifier(completions="uniform").fit(X, y), "density_")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from gapkernel.papers.missing_variables import CCCPClassifier
-from gapkernel.papers.missing_variables.penalty_choice import CANDIDATES, UNCHOSEN
+from gapkernel.papers.missing_variables import AtomicDensity, CCCPClassifier
+from gapkernel.papers.missing_variables.cccp_classifier import CANDIDATES, UNCHOSEN
 
 
 def classifier(**options):
-    return CCCPClassifier(**{"n_completions": 16, "n_basis": 40, "random_state": 0} | options)
+    return CCCPClassifier(**{"density": AtomicDensity(n_atoms=16), "basis": 40, "random_state": 0} | options)
 
 
 def blobs(spread, n=120, seed=0):
@@ -44,9 +44,9 @@ def test_order_and_repetition_do_not_change_the_choice(loss):
     X, y, *_ = blobs(2.0, n=60)
     weight = np.random.default_rng(1).integers(1, 4, len(y))
     order = np.random.default_rng(2).permutation(weight.sum())
-    weighted = classifier(loss=loss, n_basis=None).fit(X, y, sample_weight=weight)
+    weighted = classifier(loss=loss, basis=None).fit(X, y, sample_weight=weight)
     repeated, labels = np.repeat(X, weight, axis=0)[order], np.repeat(y, weight)[order]
-    assert classifier(loss=loss, n_basis=None).fit(repeated, labels).C_ == weighted.C_
+    assert classifier(loss=loss, basis=None).fit(repeated, labels).C_ == weighted.C_
 
 
 @pytest.mark.parametrize("labelled", [[0, 1], [0, 0, 1, 1], [1, 1, 1, 0]])
@@ -58,5 +58,4 @@ def test_too_few_labels_leave_it_at_one(labelled):
 
 def test_a_number_is_taken_as_it_is():
     X, y, *_ = blobs(0.5, n=30)
-    assert classifier(C=7, n_basis=None).fit(X, y).C_ == 7.0
-    assert classifier(sigma=3.0, n_basis=None).fit(X, y).C_ == 9.0
+    assert classifier(C=7, basis=None).fit(X, y).C_ == 7.0

@@ -1,4 +1,4 @@
-"""A finite basis for a kernel: rows picked by pivoted incomplete Cholesky, or centres, and the features it gives.
+"""A finite basis for a kernel: rows picked by pivoted incomplete Cholesky, and the features they give.
 
     phi(x) = L^-1 k(B, x),    K_BB = L L',    so that <phi(x), phi(y)> = k(x, B) K_BB^-1 k(B, y) is close to k(x, y)
 
@@ -12,12 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.cluster import KMeans
-
-from gapkernel.compute.runtime.tasks import one_openmp_thread
-
-CLUSTER_ITERATIONS = 10
-"""Steps of k-means: centres need not be settled to be good landmarks."""
 
 KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -79,13 +73,3 @@ def pivoted_cholesky(rows: np.ndarray, kernel: KernelFunction, diagonal: np.ndar
     lower = factor[: len(pivots), pivots].T  # L: row b holds the factor of landmark b
     whitening = solve_triangular(lower, np.eye(len(pivots)), lower=True).T
     return Basis(rows[pivots].copy(), np.array(pivots), whitening, float(residual.max(initial=0.0)))
-
-
-def centres(rows: np.ndarray, size: int, random) -> np.ndarray:
-    """At most ``size`` centres of clusters of the rows: landmarks where the rows are, not where they are odd."""
-    distinct = np.unique(rows, axis=0)
-    if len(distinct) <= size:
-        return distinct
-    start = {"n_init": 1, "init": "random", "max_iter": CLUSTER_ITERATIONS}
-    with one_openmp_thread():
-        return KMeans(size, **start, random_state=random).fit(rows).cluster_centers_

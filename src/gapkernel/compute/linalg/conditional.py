@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
+from gapkernel.compute.linalg.elimination import factor_in_place, solve_in_place
 
 SINGULAR = 1e-11
 """A pivot below this share of its variance belongs to a column that the others determine."""
@@ -21,7 +21,7 @@ class Workspace(NamedTuple):
     vector: np.ndarray  # (d,)
 
 
-def workspace(d):
+def workspace(d: int) -> Workspace:
     """A workspace for ``d`` columns."""
     square = (d, d)
     return Workspace(np.empty(d, np.int64), np.empty(square), np.empty(square), np.empty(square), np.empty(d))

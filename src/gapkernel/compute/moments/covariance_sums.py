@@ -6,13 +6,13 @@ The kernel values are those with laws, or those with complete points, which cost
 import numpy as np
 
 from gapkernel.compute.doors import check_numbers
-from gapkernel.compute.linalg.blocks import spectrum
-from gapkernel.compute.linalg.frames import WIDEST
+from gapkernel.compute.linalg.covariance_blocks import spectrum
 from gapkernel.compute.moments.kernel_moments import Bumps, base_and_pull, curvatures, log_means, weighted_covariances
 from gapkernel.compute.moments.shared_moments import TOGETHER, frames_of, shared_covariances, shared_log_means
+from gapkernel.compute.pairs.mapped_engine import WIDEST
 from gapkernel.compute.pairs.side import check_laws, lay_out
 from gapkernel.compute.runtime.config import get_config, thread_count
-from gapkernel.compute.runtime.tasks import one_blas_thread, run_tasks
+from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 
 BLOCK = 256
 """Points in one matrix product; the upper triangle of blocks is enough."""

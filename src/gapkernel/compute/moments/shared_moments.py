@@ -19,10 +19,9 @@ Frames and I - C'C depend on patterns only; complete training rows have empty fr
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
-from gapkernel.compute.linalg.elimination import LANES, factor
-from gapkernel.compute.linalg.frames import Frames, add_frames, load_frames
+from gapkernel.compute.linalg.elimination import LANES, factor, factor_in_place, solve_in_place
 from gapkernel.compute.moments.kernel_moments import add_up
+from gapkernel.compute.pairs.mapped_engine import Frames, add_frames, load_frames
 
 DEPENDENT = 1e-14
 """A direction of I - B_q with less than this share of its own variance is rounding."""

@@ -8,8 +8,8 @@ of a tile follow one another: if a row has k numbers, the group that begins with
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.bits import lowest_bit
 from gapkernel.compute.linalg.vectors import WIDTH, load, spread, store, transpose
+from gapkernel.compute.pairs.side import lowest_bit
 
 # How many vectors of sums the loops below keep in registers; arrays are filled up to whole multiples.
 BLOCK = 4  # entries of a row of X

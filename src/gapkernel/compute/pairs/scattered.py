@@ -4,15 +4,15 @@ With A = I + 2 gamma Sigma for each law and delta the difference of the means, t
 
     log |A_i + A_j - I|    and    delta' (A_i + A_j - I)^-1 delta.
 
-* Intersection form: only the columns missing in *both* rows are factorised (docs/theory/kernels.md).
+* Intersection form: only the columns missing in *both* rows are factorised (equation 6 of docs/theory/kernels.md).
 * Union form: the columns missing in *either* row, which is cheaper when most cells are gaps.
 """
 
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.bits import count_ones, lowest_bit
 from gapkernel.compute.linalg.elimination import add_solved, eliminate, factor
+from gapkernel.compute.pairs.side import count_ones, lowest_bit
 
 SMALL = 6
 """Number of common gaps up to which the intersection form is always taken: there is little work to save."""
@@ -136,14 +136,14 @@ def gather_intersections(left, right, i0, j0, pairs, left_products, right_produc
     pattern_left, pattern_right, words_left, words_right = left.pattern, right.pattern, left.words, right.words
     start_left, start_right = left.gap_start, right.gap_start
     block_left, block_right = left.block_start, right.block_start
-    found = np.empty(lanes, dtype=np.int64)
+    n_common = np.empty(lanes, dtype=np.int64)
     at = np.empty((2, lanes), dtype=np.int64)
     for lane in range(lanes):
         pair = min(lane, pairs.shape[0] - 1)
         at[0, lane], at[1, lane] = pairs[pair, 0], pairs[pair, 1]
         p, q = pattern_left[i0 + at[0, lane]], pattern_right[j0 + at[1, lane]]
         both = _common_gaps(words_left, words_right, p, q, lane, columns, place_left, place_right)
-        found[lane] = both
+        n_common[lane] = both
         m, m_right = start_left[p + 1] - start_left[p], start_right[q + 1] - start_right[q]
         for r in range(both):
             row_left[r, lane] = block_left[p] + place_left[r, lane] * m
@@ -166,8 +166,8 @@ def gather_intersections(left, right, i0, j0, pairs, left_products, right_produc
             for lane in range(lanes):
                 blocks[1, r, s, lane] = inverse_right[row_right[r, lane] + place_right[s, lane]]
     for lane in range(lanes):
-        if found[lane] < size:
-            _pad(blocks, vectors, found[lane], size, lane)
+        if n_common[lane] < size:
+            _pad(blocks, vectors, n_common[lane], size, lane)
 
 
 @inner()

@@ -1,14 +1,45 @@
 """One side of a kernel block, laid out for the compiled loops."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from gapkernel.compute.compiled import compiled
 from gapkernel.compute.doors import check_numbers, check_places
-from gapkernel.compute.linalg.bits import pack_words
-from gapkernel.compute.linalg.blocks import check_blocks
-from gapkernel.compute.linalg.cholesky import factor_in_place, solve_in_place
+from gapkernel.compute.linalg.covariance_blocks import check_blocks
+from gapkernel.compute.linalg.elimination import factor_in_place, solve_in_place
+
+
+@intrinsic
+def count_ones(typing_context, word):
+    """Number of set bits."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic
+def lowest_bit(typing_context, word):
+    """Position of the lowest set bit."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.uint64), emit
+
+
+def pack_words(masks):
+    """Rows of a boolean matrix as rows of 64-bit words, column k in bit k % 64 of word k // 64."""
+    n_rows, n_columns = masks.shape
+    n_words = max(1, -(-n_columns // 64))
+    packed = np.zeros((n_rows, 8 * n_words), dtype=np.uint8)
+    packed[:, : -(-n_columns // 8)] = np.packbits(masks, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64)
+
 
 CROWD = 24
 """Rows a pattern must have before one shared factor pays."""
@@ -73,7 +104,7 @@ def check_laws(rows, n_columns):
     check_places("The patterns of the rows", rows.pattern, len(rows.gaps), len(rows.means))
 
 
-def row_log_det(rows, gamma):
+def row_log_det(rows: Any, gamma: float) -> np.ndarray:
     """log |I + 2 gamma Sigma_i| for each row."""
     check_blocks(rows)
     log_det = np.empty(len(rows.gaps))

@@ -36,7 +36,13 @@ class Ascent:
 
 
 def climb(
-    expect: Callable, maximise: Callable, start, n_cells: float, tol: float, max_iter: int, leap: Callable | None = None
+    expect: Callable,
+    maximise: Callable,
+    start: Any,
+    n_cells: float,
+    tol: float,
+    max_iter: int,
+    leap: Callable | None = None,
 ) -> Ascent:
     """Iterate from ``start`` until a step raises the objective by less than ``tol`` of its size.
 
@@ -112,4 +118,4 @@ def warn_unless_converged(ascent: Ascent, max_iter: int) -> None:
         )
     else:
         reason = f"max_iter={max_iter} was reached. Raise max_iter, or ridge if columns are nearly dependent"
-    warnings.warn(f"EM stopped early: {reason}.", ConvergenceWarning, stacklevel=6)
+    warnings.warn(f"EM stopped early: {reason}.", ConvergenceWarning, stacklevel=5)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.base import Laws, Training
@@ -59,7 +60,7 @@ class ConformalIntervals(Conformal):
         >>> X = random.standard_normal((200, 2))
         >>> y = X.sum(axis=1)
         >>> X[:100, 0] = np.nan
-        >>> model = KernelRidge(alpha=0.1, conformal="count").fit(X, y)
+        >>> model = KernelRidge(kernel="rbf", alpha=0.1, conformal="count").fit(X, y)
         >>> known, unknown = np.diff(model.predict_interval([[0.5, 0.0], [np.nan, 0.0]]))
         >>> bool(unknown > 10 * known)
         True
@@ -109,24 +110,20 @@ class MachineIntervals(ConformalIntervals):
         left_out = None
         if self.conformal:
             check_enough(len(gram))
-            y, missing = training.y, training.table.missing
+            y, table = training.y, training.table
             if self.conformal == "mask":
                 solutions = solver.without(gram, y, training.weight, training.folds)
                 values = solutions.values(gram, np.arange(len(y))).reshape(y.shape)
                 left_out = LeftOutRows(laws.rows, y, solutions)
             else:
                 values = solver.left_out(gram, y, training.weight, training.folds)
-            calibration = MaskCalibration(training.table, missing, np.abs(y - values)).as_asked(self.conformal)
+            calibration = MaskCalibration(table, table.missing, np.abs(y - values)).as_asked(self.conformal)
         self.calibration_, self._left_out = calibration, left_out  # now: a fit that fails leaves nothing behind
 
     def _left_out_scores(self, places: np.ndarray, table: Table) -> np.ndarray:
         assert self._left_out is not None, "conformal is 'mask'"
         rows, y, solutions = self._left_out.rows, self._left_out.y, self._left_out.solutions
-        scores = np.empty((len(places), *y.shape[1:]))
-        step = max(1, get_config().memory_budget // (8 * 4 * len(rows)))
-        for k in range(0, len(places), step):
-            some = slice(k, k + step)
-            cross = self.kernel_.cross(self._laws(table[some]), rows)
-            values = solutions.values(cross, places[some]).reshape(scores[some].shape)
-            scores[some] = np.abs(y[places[some]] - values)
-        return scores
+        values = np.empty((len(places), solutions.weights.shape[2]))
+        for some in gen_batches(len(places), max(1, get_config().memory_budget // (32 * len(rows)))):
+            values[some] = solutions.values(self.kernel_.cross(self._laws(table[some]), rows), places[some])
+        return np.abs(y[places] - values.reshape(-1, *y.shape[1:]))

@@ -10,9 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.threads import run_tasks
 from gapkernel.estimators.sampled_density import SampledDensity
-from gapkernel.kernels.rbf.fourier_map import FourierMap
+from gapkernel.kernels.fourier_map import FourierMap
 from gapkernel.tables import Table
 from gapkernel.tables.table_in_parts import PART_ROWS, TableInParts
 

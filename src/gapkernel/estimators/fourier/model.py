@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from gapkernel.compute.linalg.finite import check_finite
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import SampledDensity

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
-from gapkernel.compute.runtime.tasks import one_blas_thread, one_openmp_thread
+from gapkernel.compute.runtime.threads import one_blas_thread, one_openmp_thread
 from gapkernel.estimators.calibration import Calibration, MaskCalibration
 from gapkernel.estimators.class_weights import left_in, part_of, splits_among
 from gapkernel.estimators.gap.combination import log_loss, weighted_mean

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapkernel.compute.runtime.tasks import run_tasks
+from gapkernel.compute.runtime.threads import run_tasks
 from gapkernel.estimators.gap.combination import ToProbabilities, weighted_mean
 from gapkernel.estimators.gap.preparation import View
 from gapkernel.estimators.inspectable import Inspectable

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import check_fits
-from gapkernel.compute.runtime.tasks import one_blas_thread
+from gapkernel.compute.runtime.threads import one_blas_thread
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelEstimator, Training
 from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_enough

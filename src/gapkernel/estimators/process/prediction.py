@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
+from gapkernel.compute.doors import check_finite
 from gapkernel.compute.linalg.basis import Basis, pivoted_cholesky
-from gapkernel.compute.linalg.finite import check_finite
 from gapkernel.compute.record import Record
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.estimators.process.evidence import Evidence

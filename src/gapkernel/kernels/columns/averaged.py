@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -42,16 +42,7 @@ class Extension:
         raise NotImplementedError
 
 
-def product_of(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """The product of the columns' arrays, which are made one at a time."""
-    columns = iter(columns)
-    out = np.array(next(columns))
-    for column in columns:
-        out *= column
-    return out
-
-
-class Constant(Extension):
+class One(Extension):
     """1 everywhere: a column that says nothing."""
 
     def cross(self, x, z):
@@ -133,16 +124,16 @@ class OfFunction(Extension):
         self.one_missing, self.both_missing, self.same_draw = one_missing, both_missing, same_draw
         return self
 
-    def summed(self, feature: Feature, quadrature: int | None) -> OfFunction:
-        """The values in the gaps by a sum over the law's points."""
+    def summed(self, feature: Feature) -> OfFunction:
+        """The values in the gaps by a sum over the values that the law has."""
         law = feature.law
         assert law is not None
-        if not law.exact and quadrature is None:
+        if not law.exact:
             raise ValueError(
-                f"The kernel of column {feature.label} has no closed form under {type(law).__name__}. Ask for "
-                f"quadrature=1000 (nodes), or use a law with finitely many values: Marginals(numeric='empirical')."
+                f"The kernel of column {feature.label} has no closed form under {type(law).__name__}. Use a law with "
+                f"finitely many values, density=Marginals(numeric='empirical')."
             )
-        points, weights = law.nodes(quadrature or 0)
+        points, weights = law.nodes(0)
         inner = self.function(points[:, None], points[None])
         return self.with_law(
             lambda x: np.sum(weights * self.function(x[:, None], points[None]), axis=1),

@@ -4,8 +4,7 @@ A kernel k on a column with law P is extended to gaps by averaging (Nebot-Troyan
 
     k(x, gap) = g(x) = E k(x, T)        k(gap, gap) = G = E k(T, T')        the same row: E k(T, T)
 
-in closed form where there is one, by a finite sum where the law has finitely many values, and by quadrature where
-the caller asks for it.
+in closed form where there is one, and by a finite sum where the law has finitely many values; anything else is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from scipy.special import erf
 from sklearn.base import BaseEstimator
 
-from gapkernel.kernels.columns.averaged import Constant, Extension, OfDistance, OfFunction, OfTable
+from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfFunction, OfTable, One
 from gapkernel.kernels.width import POSITIVE
 from gapkernel.rows import Feature
 
@@ -28,16 +27,16 @@ class Univariate(BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict] = {}
 
-    def extend(self, feature: Feature, quadrature: int | None = None) -> Extension:
+    def extend(self, feature: Feature) -> Extension:
         """This kernel on a column, gaps included; a column that never varied is 1 everywhere."""
         self._validate_params()
         self._check_kind(feature)
         if feature.law is None or (not feature.is_category and feature.low == feature.high):
-            return Constant()
-        return self._extend(feature, quadrature)
+            return One()
+        return self._extend(feature)
 
     @abstractmethod
-    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+    def _extend(self, feature: Feature) -> Extension:
         """`extend`, after the checks."""
 
     def _check_kind(self, feature: Feature) -> None:
@@ -59,7 +58,7 @@ class OnCategories(Univariate):
         if not feature.is_category:
             raise ValueError(f"{self!r} is for categories, but column {feature.label} holds numbers.")
 
-    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+    def _extend(self, feature: Feature) -> Extension:
         return OfTable.of(self.table(feature), feature.probabilities)
 
     @abstractmethod
@@ -74,7 +73,7 @@ class Gower(OnNumbers):
     the range widened by R/2 on both sides, and so is a missing value whose law reaches further.
     """
 
-    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+    def _extend(self, feature: Feature) -> Extension:
         assert feature.law is not None
         return OfDistance(feature.law, feature.low, feature.high)
 
@@ -89,23 +88,20 @@ class Stationary(OnNumbers):
     ----------
     gamma : float, default=1.0
         Inverse width.
-    by_range : bool, default=True
-        Whether distances are divided by the range seen at fit.
     """
 
-    _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE], "by_range": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE]}
 
-    def __init__(self, gamma=1.0, by_range=True):
+    def __init__(self, gamma=1.0):
         self.gamma = gamma
-        self.by_range = by_range
 
-    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
-        unit = feature.high - feature.low if self.by_range else 1.0
+    def _extend(self, feature: Feature) -> Extension:
+        unit = feature.high - feature.low
         kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
         assert feature.law is not None
         blur = feature.law.blur
         if blur is None or blur.shape not in self.shapes:
-            return kernel.summed(feature, quadrature)
+            return kernel.summed(feature)
         centres, weights, width = blur.centres / unit, blur.weights, blur.width / unit
         once, twice = self.shapes[blur.shape]
 
@@ -148,8 +144,6 @@ class RBF(Stationary):
     ----------
     gamma : float, default=1.0
         Inverse width.
-    by_range : bool, default=True
-        Whether distances are divided by the range seen at fit.
     """
 
     def value(self, u):
@@ -180,8 +174,6 @@ class Laplacian(Stationary):
     ----------
     gamma : float, default=1.0
         Inverse width.
-    by_range : bool, default=True
-        Whether distances are divided by the range seen at fit.
     """
 
     def value(self, u):
@@ -234,8 +226,8 @@ class Dichotomous(OnCategories):
 class Custom(Univariate):
     """Any kernel, as a function of two arrays that broadcast.
 
-    On categories it gets their codes, places among the levels, and is exact; on numbers it is exact for laws with
-    finitely many values, and needs ``quadrature`` for others.
+    On categories it gets their codes, places among the levels. On numbers it needs laws with finitely many values, such
+    as those of ``Marginals(numeric="empirical")``.
 
     Parameters
     ----------
@@ -248,11 +240,11 @@ class Custom(Univariate):
     def __init__(self, function):
         self.function = function
 
-    def _extend(self, feature: Feature, quadrature: int | None) -> Extension:
+    def _extend(self, feature: Feature) -> Extension:
         if feature.is_category:
             codes = np.arange(len(feature.levels), dtype=np.float64)  # type: ignore[arg-type]
             return OfTable.of(self.function(codes[:, None], codes[None]), feature.probabilities)
-        return OfFunction(self.function).summed(feature, quadrature)
+        return OfFunction(self.function).summed(feature)
 
 
 NAMES = {

@@ -82,7 +82,7 @@ class ConeSolver(Solver):
     """A support vector machine whose margins leave room for uncertainty.
 
         min 1/2 w'w + sum_i cost_i xi_i
-        s.t. y_i (feature_i'w + b) >= 1 - xi_i + radius_i ||factor_i c||,  xi_i >= 0                        (5)
+        s.t. y_i (feature_i'w + b) >= 1 - xi_i + radius_i ||factor_i c||,  xi_i >= 0
 
     where c = w, or w = features'c with one coefficient for each row. With K = features features' the second is the
     program of the kernel K, but a singular K does no harm.

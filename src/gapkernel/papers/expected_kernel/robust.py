@@ -21,9 +21,6 @@ from gapkernel.papers.expected_kernel.row_cones import cones_on_columns, cones_o
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.tables import read_labelled, read_weight, set_or_forget
 
-MAX_ROWS = {"identity": 3000, "variance": 1000, "full": 300}
-"""Rows that the kernel form still trains in minutes on one core."""
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RobustSVC(OneAgainstRest, KernelEstimator):
@@ -64,13 +61,10 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
     covariance : {"variance", "identity", "full"}, default="variance"
         "variance" takes the variances of the kernel values only. "full" takes their covariances too: the only
         choice for which ``kappa`` is a guarantee, and the slowest. "identity" is a sphere for each row with gaps,
-        whatever is missing in it: the choice of the method's authors.
+        whatever is missing in it: the choice of the method's authors. With the linear kernel they are those of the
+        row's own cells.
     mean : {"expected", "imputed"}, default="expected"
         "expected" averages the kernel over the gaps; "imputed" evaluates it at the conditional means.
-    form : {"auto", "kernel", "primal"}, default="auto"
-        "kernel" is the program above. "primal", for the linear kernel only, measures the covariance of the row
-        itself on its gaps (its diagonal, the identity, or in full), so it grows with columns and gap patterns
-        instead of rows. "auto" is "primal" for the linear kernel.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A level unknown at fit is a gap.
@@ -82,9 +76,6 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
         Tolerance of the gap between primal and dual objective.
     max_iter : int, default=200
         Maximum number of iterations of the cone solver.
-    max_rows : int or "auto", default="auto"
-        More rows than this are refused before any work. "auto" is 3000, 1000 and 300 for "identity", "variance"
-        and "full" in kernel form, and no limit in primal form.
     verbose : bool, default=False
         Whether the cone solver prints its progress.
 
@@ -97,7 +88,7 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
     kernel_ : Kernel
         The kernel with numbers in place of words.
     form_ : str
-        "kernel" or "primal".
+        "primal" for the linear kernel, otherwise "kernel".
     rows_ : Rows
         The laws of the training rows (with ``mean="imputed"`` they are points).
     dual_coef_ : ndarray of shape (n_outputs, n_training_rows)
@@ -133,6 +124,10 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
 
     Notes
     -----
+    The program above has one coefficient for each row. For the linear kernel it is solved in primal form, with one
+    weight for each column, so it grows with columns and gap patterns and not with rows. For other kernels some 3000
+    rows train in minutes with covariance "identity", 1000 with "variance" and 300 with "full".
+
     Rows of zero weight are left out. A row with nothing observed has the law of the whole density, and with it a
     wide cone. New rows are scored by the expected kernel alone: the cones change the training only. The guarantee
     of ``kappa`` is about the constraint of a training row, y f(x) >= 1 - xi, under the fitted density. In primal
@@ -164,22 +159,18 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
     translation: str = "chebyshev"
     covariance: str = "variance"
     mean: str = "expected"
-    form: str = "auto"
     class_weight: dict | str | None = None
     tol: float = 1e-10
     max_iter: int = 200
-    max_rows: Any = "auto"
     verbose: bool = False
 
     _parameter_constraints: ClassVar[dict] = {
         "C": [POSITIVE],
         "translation": [StrOptions({"chebyshev", "gaussian"})],
-        "covariance": [StrOptions(set(MAX_ROWS))],
+        "covariance": [StrOptions({"variance", "identity", "full"})],
         "mean": [StrOptions({"expected", "imputed"})],
-        "form": [StrOptions({"auto", "kernel", "primal"})],
         "tol": [Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, 2**31 - 1, closed="both")],  # the solver counts in 32 bits
-        "max_rows": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     }
 
     def fit(self, X, y, sample_weight=None) -> Self:
@@ -203,7 +194,7 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
         tau = self._room(len(table))
         training = Training.of(table, y, read_weight(sample_weight, table), classes=True)
         tau, n = tau[training.kept], len(training.kept)
-        form = self._form(n)
+        form = "kernel" if self._kernel().linear_factor is None else "primal"
         solver = ConeSolver(
             form == "kernel", C=self.C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose)
         )
@@ -276,41 +267,23 @@ class RobustSVC(OneAgainstRest, KernelEstimator):
         if self.tau is not None and self.kappa is not None:
             raise ValueError("tau and kappa are two ways to say the same: give one of them.")
         name = "tau" if self.kappa is None else "kappa"
-        given = np.asarray(1.0 if self.tau is None and self.kappa is None else getattr(self, name), dtype=np.float64)
-        if given.shape not in ((), (n,)):
-            raise ValueError(f"{name} must be one number, or one for each of the {n} rows, got shape {given.shape}.")
+        value = np.asarray(1.0 if self.tau is None and self.kappa is None else getattr(self, name), dtype=np.float64)
+        if value.shape not in ((), (n,)):
+            raise ValueError(f"{name} must be one number, or one for each of the {n} rows, got shape {value.shape}.")
         if self.kappa is None:
-            if not (np.isfinite(given) & (given >= 0)).all():
+            if not (np.isfinite(value) & (value >= 0)).all():
                 raise ValueError(f"tau must be finite and 0 or more, got {self.tau!r}.")
-            return np.broadcast_to(given, n)
-        if not ((given > 0) & (given < 1)).all():
+            return np.broadcast_to(value, n)
+        if not ((value > 0) & (value < 1)).all():
             raise ValueError(f"kappa is a probability and must lie between 0 and 1, got {self.kappa!r}.")
         if self.translation == "chebyshev":
-            return np.broadcast_to(np.sqrt(given / (1.0 - given)), n)
-        if (given < 0.5).any():
+            return np.broadcast_to(np.sqrt(value / (1.0 - value)), n)
+        if (value < 0.5).any():
             raise ValueError(
                 f"kappa must be 0.5 or more with translation='gaussian' (below, the room would be negative and the "
                 f"program not convex), got {self.kappa!r}. Use translation='chebyshev'."
             )
-        return np.broadcast_to(ndtri(given), n)
-
-    def _form(self, n: int) -> str:
-        """The form of the program, after a check that it is of a size that finishes."""
-        linear = self._kernel().linear_factor is not None
-        if self.form == "primal" and not linear:
-            raise ValueError(f"form='primal' is for the linear kernel, got kernel={self.kernel!r}. Use form='kernel'.")
-        form = ("primal" if linear else "kernel") if self.form == "auto" else self.form
-        limit = self.max_rows
-        if limit == "auto":
-            limit = np.inf if form == "primal" else MAX_ROWS[self.covariance]
-        if n > limit:
-            raise ValueError(
-                f"RobustSVC with covariance={self.covariance!r} in {form} form would not finish on {n} rows in "
-                f"reasonable time; its limit is max_rows={limit}. Use SVC with the same kernel (as accurate in "
-                f"experiments and far faster), kernel='linear' (its program does not grow with the square of the "
-                f"rows), covariance='identity', fewer rows, or a larger max_rows."
-            )
-        return form
+        return np.broadcast_to(ndtri(value), n)
 
 
 def _root(kernel: Kernel) -> float:

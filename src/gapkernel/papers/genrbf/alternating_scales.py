@@ -48,11 +48,11 @@ class AlternatingScales(Solver):
         for round_ in range(1, self.max_iter + 1):
             solved = self.solver.solve(gram / np.outer(scales, scales), y, weight)
             weights = solved.weights / scales[solved.kept, None]
-            found = ScaledSolution(solved.kept, weights, solved.intercept, round_, scales)
+            solution = ScaledSolution(solved.kept, weights, solved.intercept, round_, scales)
             scales = self.scales_of(solved.kept, weights[:, 0])
-            if np.allclose(scales, found.scales, rtol=1e-6, atol=0.0):
+            if np.allclose(scales, solution.scales, rtol=1e-6, atol=0.0):
                 break
-        return found
+        return solution
 
 
 def largest_margin(signed_rows, supports, group, *, tol: float) -> tuple[np.ndarray | None, float]:

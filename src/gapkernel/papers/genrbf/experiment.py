@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from gapkernel.papers.genrbf.beside import (
+from gapkernel.papers.genrbf.compared import CANDIDATES
+from gapkernel.papers.genrbf.rankings import (
+    PAPER_LABELS,
     READ_OTHERWISE,
     READINGS,
+    block_table,
+    by_data_set,
+    cells,
+    few_gaps,
     gap_finding,
     gap_table,
+    labelled,
+    many_gaps,
+    rank_figure,
+    rank_table,
+    ranks_of,
     reading_finding,
     reading_table,
 )
-from gapkernel.papers.genrbf.blocks import PAPER_LABELS, by_data_set, cells, few_gaps, labelled, many_gaps, ranks_of
-from gapkernel.papers.genrbf.compared import CANDIDATES
-from gapkernel.papers.study.figures import curves, points_of
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import Claim, Report, ReportTable, Size, beside_the_paper, curves, percent, points_of
 from gapkernel.plots import CriticalDifferenceDisplay
 from gapkernel.studies import PAPER_GRID, QUICK_GRID, FriedmanNemenyi, NestedCV, cell_tests, friedman_nemenyi, tasks_of
 
@@ -49,31 +55,33 @@ class GenRBFProtocol(NestedCV):
     candidates = CANDIDATES
 
 
-@dataclass(frozen=True)
-class Size:
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Size[GenRBFProtocol]):
     """How much of the experiment to do."""
 
-    fractions: tuple[float, ...]
-    draws: int
     methods: tuple[str, ...]
     folds_done: int
-    protocol: GenRBFProtocol
     readings: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Those of `READINGS`, and the shares they are run at."""
     gap: tuple[float, ...] = ()
     """Shares at which GapClassifier, which takes far longer, stands beside them."""
 
 
-QUICK = Size(
-    (0.2, 0.5, 0.8),
-    1,
-    QUICK_METHODS,
-    2,
-    GenRBFProtocol(grid=QUICK_GRID, n_folds=3, n_inner_folds=3, max_rows=180, drop=DROPPED),
+QUICK = Comparison(
+    fractions=(0.2, 0.5, 0.8),
+    methods=QUICK_METHODS,
+    folds_done=2,
+    protocol=GenRBFProtocol(grid=QUICK_GRID, n_folds=3, n_inner_folds=3, max_rows=180, drop=DROPPED),
 )
 SHARES = tuple(k / 10 for k in range(1, 10))
-FULL = Size(
-    SHARES, 10, FULL_METHODS, 5, GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED), dict.fromkeys(READINGS, SHARES), SHARES
+FULL = Comparison(
+    fractions=SHARES,
+    draws=10,
+    methods=FULL_METHODS,
+    folds_done=5,
+    protocol=GenRBFProtocol(grid=PAPER_GRID, drop=DROPPED),
+    readings=dict.fromkeys(READINGS, SHARES),
+    gap=SHARES,
 )
 STANDARD = replace(
     FULL,
@@ -103,10 +111,9 @@ def reproduce(context) -> Report:
     return report(size, *frames)
 
 
-def report(size: Size, frame, readings=None, gap=None) -> Report:
+def report(size: Comparison, frame, readings=None, gap=None) -> Report:
     """Figures 3 to 7 and their tables from the results; other readings and GapClassifier beside them, if there are."""
-    seconds = sum(part["seconds"].sum() for part in (frame, readings, gap) if part is not None)
-    frame, out = labelled(frame), Report("genRBF", seconds=float(seconds))
+    out, frame = Report.of(frame, readings, gap), labelled(frame)
     for number, (mechanism, name) in enumerate(MECHANISMS.items(), start=3):
         part = frame[frame["mechanism"] == mechanism]
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
@@ -131,67 +138,17 @@ def report(size: Size, frame, readings=None, gap=None) -> Report:
     return out
 
 
-def rank_table(scores) -> ReportTable:
-    """Mean ranks at each share of removed cells, and where many are missing."""
-    parts = {f"{100 * fraction:.0f} %": part for fraction, part in scores.groupby(level="fraction")}
-    parts["50 % and more"] = many_gaps(scores)
-    parts["all"] = scores
-    ranks = {name: friedman_nemenyi(part).ranks for name, part in parts.items()}
-    order = np.argsort(ranks["50 % and more"], kind="stable")
-    among = ranks_of(many_gaps(scores)[PAPER_LABELS])
-    rows = [
-        (name, *(f"{ranks[part][k]:.2f}" for part in parts), f"{among[name]:.2f}" if name in among else "")
-        for k, name in zip(order, scores.columns[order], strict=True)
-    ]
-    note = (
-        "Blocks are data set x mechanism (x share). The last column ranks the methods of the paper among themselves, "
-        "at 50 % and more. The paper gives its ranks as a figure only (Figs. 6 and 7)."
-    )
-    return ReportTable("Mean ranks", ("method", *parts, "the paper's six"), rows, note)
-
-
-def block_table(scores) -> ReportTable:
-    """The Friedman test with the paper's blocks and with data sets as blocks."""
-    parts = {"all blocks": scores, "50 % and more": many_gaps(scores), "data sets": by_data_set(scores)}
-    rows = [(name, *_test_row(friedman_nemenyi(part))) for name, part in parts.items()]
-    header = ("blocks", "number", "chi-square", "p", "with ties", "p ", "Iman-Davenport", "p  ", "critical difference")
-    note = "Blocks that share a data set are not independent, so only the last line is a fair test."
-    return ReportTable("Friedman tests", header, rows, note)
-
-
-def _test_row(result: FriedmanNemenyi) -> tuple[str, ...]:
-    return (
-        str(result.n_blocks),
-        f"{result.statistic:.1f}",
-        f"{result.pvalue:.2g}",
-        f"{result.tie_corrected_statistic:.1f}",
-        f"{result.tie_corrected_pvalue:.2g}",
-        f"{result.iman_davenport_statistic:.2f}",
-        f"{result.iman_davenport_pvalue:.2g}",
-        f"{result.critical_difference:.2f}",
-    )
-
-
 def accuracy_table(frame, labels) -> ReportTable:
     """Mean accuracy over the data sets."""
     rows = []
     for (mechanism, fraction), part in frame.groupby(["mechanism", "fraction"], sort=False):
         means = 100 * part.groupby("label")["accuracy"].mean()
-        rows.append((MECHANISMS[mechanism], f"{100 * fraction:.0f} %", *(f"{means[name]:.1f}" for name in labels)))
+        rows.append((MECHANISMS[mechanism], percent(fraction), *(f"{means[name]:.1f}" for name in labels)))
     header = ("mechanism", "removed", *labels)
     return ReportTable("Mean accuracy over the data sets in per cent", header, rows, keys=2)
 
 
-def rank_figure(scores):
-    """Mean rank against the share of removed cells (Fig. 6)."""
-    panel: dict = {name: [] for name in scores.columns}
-    for fraction, part in scores.groupby(level="fraction"):
-        for name, rank in ranks_of(part).items():
-            panel[name].append((100 * fraction, rank, 0.0))
-    return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
-
-
-def findings(scores, frame, size: Size) -> list[str]:
+def findings(scores, frame, size: Comparison) -> list[str]:
     """What the ranks say about genRBF."""
     high, six = (ranks_of(part) for part in (many_gaps(scores), many_gaps(scores)[PAPER_LABELS]))
     order, best = (sorted(ranks, key=ranks.__getitem__) for ranks in (high, six))
@@ -265,11 +222,11 @@ def claims(scores) -> list[Claim]:
     ]
 
 
-def remarks(size: Size) -> list[str]:
+def remarks(size: Comparison) -> list[str]:
     """What was done otherwise."""
     protocol = size.protocol
     return [
-        f"Shares {', '.join(f'{100 * f:.0f} %' for f in size.fractions)}; {size.draws} removal of cells for each; "
+        f"Shares {', '.join(map(percent, size.fractions))}; {size.draws} removal of cells for each; "
         f"{size.folds_done} of {protocol.n_folds} outer and {protocol.n_inner_folds} inner folds; C from "
         f"{protocol.grid.C}, gamma from {protocol.grid.gamma}"
         + (f"; {protocol.max_rows} rows of each data set." if protocol.max_rows else ".")

@@ -31,6 +31,9 @@ from gapkernel.tables import (
     set_or_forget,
 )
 
+FLOOR = 0.1
+"""Least scale s_i of a row."""
+
 
 @dataclass(frozen=True, eq=False)
 class SupportRows:
@@ -71,18 +74,12 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         observed values of each column.
     method : {"alternating", "average", "separable"}, default="alternating"
         "alternating" divides the score of row i by s_i = ||w^(i)|| / ||w||, trains with the s_i fixed, measures
-        them again, and so on. "average" puts a common norm in place of ||w^(i)||: one ordinary SVM. "separable"
+        them again, and so on. "average" puts the common norm ||w|| in place of ||w^(i)||: one ordinary SVM. "separable"
         maximises the smallest margin itself, for linear separation through the origin without violations.
-    norm : {"common", "mean"}, default="common"
-        Of "average": ||w||, or the mean of the ||w^(i)||^2 over the rows.
     max_iter : int, default=5
         Maximum number of rounds of "alternating".
-    floor : float, default=0.1
-        Least s_i. A row whose columns carry no weight would otherwise be blown up without bound.
     tol : float, default=1e-3
-        Tolerance of the SVM solver.
-    margin_tol : float, default=1e-4
-        Precision of the margin of "separable", as a share of the norm of the shortest row.
+        Tolerance of the SVM solver; of "separable", precision of the margin as a share of the norm of the shortest row.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. A category is a 0/1 column for each level, and a gap lacks all of them; so does
@@ -127,7 +124,8 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     The paper states the margin, the separable problem as a bisection over cone programs, and the alternating scheme,
     which need not converge (a few rounds are customary; choose ``max_iter`` by validation). It leaves open, and we
     chose: the intercept is not divided by s_i (as in the Shark library); which norm "average" means; how an RBF kernel
-    is used. We added the floor, and the normalisation sum_i y_i w'x_i = n that excludes w = 0 from the cone programs.
+    is used. We added a least s_i of 0.1, without which a row whose columns carry no weight grows without bound, and
+    the normalisation sum_i y_i w'x_i = n that excludes w = 0 from the cone programs.
 
     A row with no column at all is left out of the training, and its decision value is the intercept.
 
@@ -151,11 +149,8 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
     gamma: float | str = "scale"
     coef0: float = 1.0
     method: str = "alternating"
-    norm: str = "common"
     max_iter: int = 5
-    floor: float = 0.1
     tol: float = 1e-3
-    margin_tol: float = 1e-4
     categorical_features: Any = "from_dtype"
     indicator: bool = False
     class_weight: dict | str | None = None
@@ -169,11 +164,8 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         "gamma": [StrOptions({"scale"}), POSITIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "method": [StrOptions({"alternating", "average", "separable"})],
-        "norm": [StrOptions({"common", "mean"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "floor": [Interval(Real, 0, 1, closed="right")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "margin_tol": [Interval(Real, 0, 1, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
         "indicator": ["boolean"],
     }
 
@@ -206,21 +198,20 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         columns = self._columns(table[used])
         values, seen = _zero_filled(columns)
         if self.method == "separable":
-            kernel, column_scales, found, margins = self._separate(values, seen, targets)
+            self._kernel, outputs, margins = self._separate(values, seen, targets)
         else:
-            kernel, column_scales, found, margins = self._alternate(values, seen, targets, weight, columns)
-        self._kernel, self._column_scales = kernel, column_scales
-        self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in found]
+            self._kernel, outputs, margins = self._alternate(values, seen, targets, weight, columns)
+        self._fits = [SupportRows(rows, rows_seen, solution.weights[:, 0]) for solution, rows, rows_seen in outputs]
         self.classes_, self.schema_ = classes, table.schema
         places = np.flatnonzero(used)
-        self.support_ = [places[solution.kept] for solution, *_ in found]
-        self.intercept_ = np.concatenate([solution.intercept for solution, *_ in found])
-        self.scales_ = np.array([solution.scales for solution, *_ in found])
-        self.n_iter_ = np.array([solution.n_iter for solution, *_ in found])
+        self.support_ = [places[solution.kept] for solution, *_ in outputs]
+        self.intercept_ = np.concatenate([solution.intercept for solution, *_ in outputs])
+        self.scales_ = np.array([solution.scales for solution, *_ in outputs])
+        self.n_iter_ = np.array([solution.n_iter for solution, *_ in outputs])
         linear = self.kernel == "linear"
         set_or_forget(
             self,
-            coef_=np.array([fit.weights @ fit.values for fit in self._fits]) * column_scales if linear else None,
+            coef_=np.array([fit.weights @ fit.values for fit in self._fits]) if linear else None,
             dual_coef_=[fit.weights for fit in self._fits] if margins is None else None,
             margin_=margins,
         )
@@ -231,14 +222,13 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         check_is_fitted(self, "classes_")
         table = read_table(self, X, reset=False, schema=self.schema_)
         values, seen = _zero_filled(self._columns(table))
-        values = values * self._column_scales
         patterns = Patterns.of(seen == 0)
         out = np.empty((len(table), len(self.intercept_)))
         for k, fit in enumerate(self._fits):
             rows, rows_seen, weights = fit.values, fit.seen, fit.weights
             scores, scales = self._kernel.cross(values, seen, rows, rows_seen) @ weights, np.ones(len(table))
             if self.method != "average":
-                floor = self.floor if self.method == "alternating" else 0.0
+                floor = FLOOR if self.method == "alternating" else 0.0
                 scales = _scales(self._kernel, rows, rows_seen, weights, patterns, floor)
             out[:, k] = np.divide(scores, scales, out=np.zeros(len(table)), where=scales > 0) + self.intercept_[k]
         out[table.missing.all(axis=1)] = self.intercept_
@@ -252,11 +242,6 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         """Solve by SVMs: the alternating scheme, or one round of it."""
         gamma = scale_gamma(Moments.of(columns, weight)) if self.gamma == "scale" else float(self.gamma)
         kernel = ObservedColumnsKernel(self.kernel, gamma, self.coef0, self.degree)
-        column_scales = np.ones(values.shape[1])
-        if self.method == "average" and self.norm == "mean":
-            share = seen.mean(axis=0)  # mean ||w^(i)||^2 = sum_k share_k w_k^2: an SVM on columns / sqrt(share)
-            column_scales[share > 0] = 1.0 / np.sqrt(share[share > 0])
-        values = values * column_scales
         check_fits((len(values), len(values)), "The Gram matrix")
         gram = kernel.cross(values, seen, values, seen)
         if self.kernel == "rbf":
@@ -264,22 +249,22 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
         patterns = Patterns.of(seen == 0)
 
         def scales_of(kept, weights):
-            return _scales(kernel, values[kept], seen[kept], weights, patterns, self.floor)
+            return _scales(kernel, values[kept], seen[kept], weights, patterns, FLOOR)
 
         rounds = self.max_iter if self.method == "alternating" else 1
         solver = AlternatingScales(Classification(C=self.C, tol=self.tol), scales_of, rounds)
         jobs = (delayed(solver.solve)(gram, target.astype(int), weight) for target in targets)
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         solved = list(tracked(parallel(jobs), len(targets), "outputs", self.verbose))
-        return kernel, column_scales, [(one, values[one.kept], seen[one.kept]) for one in solved], None
+        return kernel, [(one, values[one.kept], seen[one.kept]) for one in solved], None
 
     def _separate(self, values, seen, targets):
         """Solve by cone programs: the direction with the largest smallest margin."""
         patterns = Patterns.of(seen == 0)
-        found, margins = [], []
+        outputs, margins = [], []
         for target in tracked(targets, len(targets), "outputs", self.verbose):
             signed = np.where(target[:, None], values, -values)
-            direction, margin = largest_margin(signed, ~patterns.gaps, patterns.index, tol=self.margin_tol)
+            direction, margin = largest_margin(signed, ~patterns.gaps, patterns.index, tol=self.tol)
             if direction is None:
                 raise ValueError(
                     "No direction separates the classes through the origin. "
@@ -288,9 +273,9 @@ class GeometricMarginSVC(OneAgainstRest, TakesGaps, BaseEstimator):
             direction = direction / np.linalg.norm(direction)
             scales = np.sqrt(np.square(direction) @ (seen.T > 0))
             solution = ScaledSolution(np.empty(0, int), np.ones((1, 1)), np.zeros(1), 1, scales)
-            found.append((solution, direction[None], np.ones((1, len(direction)))))
+            outputs.append((solution, direction[None], np.ones((1, len(direction)))))
             margins.append(margin)
-        return ObservedColumnsKernel("linear"), np.ones(values.shape[1]), found, np.array(margins)
+        return ObservedColumnsKernel("linear"), outputs, np.array(margins)
 
 
 def _scales(kernel: ObservedColumnsKernel, rows, rows_seen, weights, patterns: Patterns, floor: float) -> np.ndarray:

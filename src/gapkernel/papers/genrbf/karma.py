@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels import ALL_KINDS, WIDTH, Kernel, gamma_of_spread, median_rows, resolved, scale_gamma
-from gapkernel.rows import Moments, Rows
+from gapkernel.kernels import POSITIVE, Kernel, median_rows, scale_gamma
+from gapkernel.rows import ALL_KINDS, Moments, Rows
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +69,7 @@ class Karma(Kernel):
         "degree": [Interval(Integral, 1, None, closed="left")],
         "normalize": ["boolean"],
         "form": [StrOptions({"plain", "distance", "featurewise"})],
-        "gamma": WIDTH,
+        "gamma": [POSITIVE, StrOptions({"scale"})],
     }
 
     def _resolve(self, moments: Moments | None, rows: Rows) -> None:
@@ -78,9 +78,9 @@ class Karma(Kernel):
         if self.form == "featurewise":
             self.gamma = rows.n_features * scale_gamma(moments)
             return
-        some = rows.take(median_rows(len(rows)))
-        spread = np.mean(self._embedding_norms(some)) - np.mean(self._products(some, some))
-        self.gamma = gamma_of_spread(spread if spread > 1e-12 else 0.0)
+        sample = rows.take(median_rows(len(rows)))
+        spread = np.mean(self._embedding_norms(sample)) - np.mean(self._products(sample, sample))
+        self.gamma = scale_gamma(spread if spread > 1e-12 else 0.0)
 
     def _diag(self, rows: Rows) -> np.ndarray:
         return np.ones(len(rows)) if self.form == "distance" else self._embedding_norms(rows)
@@ -90,7 +90,7 @@ class Karma(Kernel):
         if self.form != "distance":
             return products
         squared = self._embedding_norms(left)[:, None] + self._embedding_norms(right) - 2.0 * products
-        return np.exp(-resolved("gamma", self.gamma) * np.maximum(squared, 0.0))
+        return np.exp(-self._number("gamma") * np.maximum(squared, 0.0))
 
     def _products(self, left: Rows, right: Rows) -> np.ndarray:
         """Scalar products of the features, after the normalisation."""
@@ -103,7 +103,7 @@ class Karma(Kernel):
         """<phi(x), phi(y)> = c(n) * sum over the n columns observed in both."""
         (values, seen), (others, others_seen) = _observed(left), _observed(right)
         if self.form == "featurewise":
-            inner = _featurewise(values, seen, others, others_seen, resolved("gamma", self.gamma))
+            inner = _featurewise(values, seen, others, others_seen, self._number("gamma"))
         else:
             inner = values @ others.T
         return self._word_counts(seen.astype(float) @ others_seen.T.astype(float)) * inner

@@ -7,8 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gapkernel.papers.kernel_extension.table2 import REGRESSION, GridCV, NestedGridCV
-from gapkernel.papers.study.figures import curves, points_of
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import (
+    Claim,
+    Report,
+    ReportTable,
+    Size,
+    beside_the_paper,
+    curves,
+    percent,
+    points_of,
+    with_error,
+)
 from gapkernel.studies import Grid, powers_of_two, tasks_of
 
 PAPER = {  # Table 2
@@ -32,20 +41,16 @@ CURVES = {
 }
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiments to do."""
+@dataclass(frozen=True, kw_only=True)
+class TableAndFigure(Size[GridCV]):
+    """How much of the experiments to do: ``protocol`` is that of Table 2, the figure has one of its own."""
 
-    fractions: tuple[float, ...]
-    draws: int
-    figure_folds: int
+    figure_protocol: GridCV
     figure_repeats: int
     repeats: int
     nested_methods: tuple[str, ...]
     nested_repeats: int
     data: tuple[str, ...]
-    grids: dict[str, Grid]
-    figure_grids: dict[str, Grid]
 
 
 WIDTHS, FEW_WIDTHS = powers_of_two(*range(-9, 2, 2)), powers_of_two(-7, -5, -3)
@@ -63,10 +68,28 @@ NARROW = {
     "regression": Grid(C=(10.0,), gamma=FEW_WIDTHS, alpha=(0.1, 0.5, 0.9), epsilon=(0.01,)),
 }
 REAL = ("credit_crx", "horse_colic_23", "horse_colic_24", "servo")
-QUICK = Size((0.0, 0.05, 0.2, 0.4, 0.6, 0.8), 3, 5, 1, 2, ("ehk_alpha",), 1, (*REAL, "source_tracking"), WIDE, NARROW)
-FULL = Size(
-    tuple(k / 20 for k in range(18)), 50, 10, 10, 10, tuple(TABLE_LABELS), 10, tuple(PAPER), WIDE, WIDE
-)  # fmt: skip
+QUICK = TableAndFigure(
+    protocol=GridCV(grids=WIDE),
+    repeats=2,
+    nested_methods=("ehk_alpha",),
+    nested_repeats=1,
+    data=(*REAL, "source_tracking"),
+    figure_protocol=GridCV(grids=NARROW, n_folds=5),
+    figure_repeats=1,
+    fractions=(0.0, 0.05, 0.2, 0.4, 0.6, 0.8),
+    draws=3,
+)
+FULL = TableAndFigure(
+    protocol=GridCV(grids=WIDE),
+    repeats=10,
+    nested_methods=tuple(TABLE_LABELS),
+    nested_repeats=10,
+    data=tuple(PAPER),
+    figure_protocol=GridCV(grids=WIDE),
+    figure_repeats=10,
+    fractions=tuple(k / 20 for k in range(18)),
+    draws=50,
+)
 STANDARD = replace(
     FULL, fractions=(*FULL.fractions[:2], *FULL.fractions[2::2]), draws=10, figure_repeats=1, nested_repeats=3
 )
@@ -88,16 +111,15 @@ def reproduce(context) -> Report:
         repeat=range(size.figure_repeats),
         method=CURVES,
     )
-    table = context.run("ehk-table2", GridCV(grids=size.grids), table_tasks)
-    nested = context.run("ehk-table2-nested", NestedGridCV(grids=size.grids), nested_tasks)
-    by_draw = GridCV(grids=size.figure_grids, n_folds=size.figure_folds)
-    figure = context.run("ehk-figure1", by_draw, figure_tasks)
+    table = context.run("ehk-table2", size.protocol, table_tasks)
+    nested = context.run("ehk-table2-nested", NestedGridCV(grids=size.protocol.grids), nested_tasks)
+    figure = context.run("ehk-figure1", size.figure_protocol, figure_tasks)
     return report(table, nested, figure, size)
 
 
-def report(table, nested, figure, size: Size) -> Report:
+def report(table, nested, figure, size: TableAndFigure) -> Report:
     """Table 2 and Fig. 1 from the results."""
-    out = Report("EHK", seconds=float(sum(frame["seconds"].sum() for frame in (table, nested, figure))))
+    out = Report.of(table, nested, figure)
     best, honest = (as_printed(losses) for losses in (best_cells(table), nested_losses(nested)))
     out.tables = [table2(size, best, honest)]
     points = figure_points(figure)
@@ -110,8 +132,8 @@ def report(table, nested, figure, size: Size) -> Report:
     out.remarks = [
         f"Table 2: {size.repeats} x 10 folds (the paper: 10 x 10); nested: {size.nested_repeats} x 10 outer, 5 inner "
         "folds. The best cell of a grid, chosen on the folds that are reported, is optimistic; nesting is not.",
-        f"Figure 1: {size.draws} data sets of 500 rows with {size.figure_repeats} x {size.figure_folds} folds for each "
-        "point (the paper: 50 data sets, 10 x 10 folds).",
+        f"Figure 1: {size.draws} data sets of 500 rows with {size.figure_repeats} x {size.figure_protocol.n_folds} "
+        "folds for each point (the paper: 50 data sets, 10 x 10 folds).",
         "The paper does not give its grids. Numbers are standardised for the RBF kernels. Windows have the half-width "
         "sqrt(3) times the Sheather-Jones bandwidth.",
         "Errors of regression are root mean square errors over those of the mean, averaged over folds.",
@@ -140,14 +162,14 @@ def figure_points(figure):
 
 def nested_losses(nested) -> dict[tuple[str, str], float]:
     """Loss by nested cross-validation: over rows for classes, over folds for numbers."""
-    found = {}
+    losses = {}
     for (dataset, method), part in nested.groupby(["dataset", "method"]):
         weight = np.ones(len(part)) if dataset in REGRESSION else part["rows"].to_numpy(dtype=float)
-        found[dataset, method] = float(np.average(part["loss"], weights=weight))
-    return found
+        losses[dataset, method] = float(np.average(part["loss"], weights=weight))
+    return losses
 
 
-def table2(size: Size, best, honest) -> ReportTable:
+def table2(size: TableAndFigure, best, honest) -> ReportTable:
     """Ours beside the paper's."""
     header = ("data", "base", *(f"{label}{which}" for label in TABLE_LABELS.values() for which in ("", ", paper")))
     header += tuple(f"{TABLE_LABELS[m]}, nested" for m in size.nested_methods)
@@ -173,31 +195,28 @@ def written(dataset: str, value: float) -> str:
     return f"{value:.{3 if dataset in REGRESSION else 2}f}"
 
 
-def figure_table(points, size: Size) -> ReportTable:
+def figure_table(points, size: TableAndFigure) -> ReportTable:
     """The numbers behind Fig. 1."""
     means = points.pivot_table(index="fraction", columns="label", values="error")
-    rows = [
-        (f"{100 * f:.0f} %", *(f"{100 * means.loc[f, label]:.1f}" for label in CURVES.values())) for f in means.index
-    ]
+    rows = [(percent(f), *(f"{100 * means.loc[f, label]:.1f}" for label in CURVES.values())) for f in means.index]
     return ReportTable(
         "Figure 1", ("missing", *CURVES.values()), rows, "Error in per cent. The paper gives a figure only."
     )
 
 
-def findings(size: Size, best, honest, points) -> list[str]:
-    """Whether Table 2 is met, and who is ahead in Fig. 1."""
+def findings(size: TableAndFigure, best, honest, points) -> list[str]:
+    """EHK_alpha in Table 2 beside the best method, and the order of Fig. 1."""
     out = []
     for dataset in (name for name in size.data if name not in STAND_INS):
-        name, paper = PAPER[dataset][0], PAPER[dataset][-1]
-        value, room = best[dataset, "ehk_alpha"], allowed(dataset)
-        verdict = "better than" if value <= paper else "within" if value <= paper + room else "worse than"
-        unit = "NRMSE" if dataset in REGRESSION else "%"
+        name, *_, paper = PAPER[dataset]
         ahead = min(TABLE_LABELS, key=lambda method: best[dataset, method])
-        other = f" {TABLE_LABELS[ahead]} is ahead of it, {written(dataset, best[dataset, ahead])}."
+        ours, nested, least = (
+            written(dataset, loss)
+            for loss in (best[dataset, "ehk_alpha"], honest[dataset, "ehk_alpha"], best[dataset, ahead])
+        )
         out.append(
-            f"{name}: EHK_alpha {written(dataset, value)} {unit} by the paper's "
-            f"protocol ({verdict} {'its' if verdict != 'within' else f'{room} of its'} {written(dataset, paper)}), "
-            f"{written(dataset, honest[dataset, 'ehk_alpha'])} nested.{other * (best[dataset, ahead] < value)}"
+            f"{name}: EHK_alpha has an error of {ours} by the paper's protocol (the paper: {written(dataset, paper)}) "
+            f"and of {nested} nested; the least is that of {TABLE_LABELS[ahead]}, {least}."
         )
     means = points[points["fraction"] > 0].groupby("label")["error"].mean().sort_values()
     order = ", ".join(f"{label} {100 * value:.1f}" for label, value in means.items())
@@ -205,7 +224,7 @@ def findings(size: Size, best, honest, points) -> list[str]:
     return out
 
 
-def claims(size: Size, best, points) -> list[Claim]:
+def claims(size: TableAndFigure, best, points) -> list[Claim]:
     """What the paper says, and what came out here."""
     real = [name for name in size.data if name not in STAND_INS]
     out = []
@@ -229,12 +248,12 @@ def claims(size: Size, best, points) -> list[Claim]:
     others = by_draw.drop(columns=CURVES["ehk_alpha_known"])
     rival = others.mean().idxmin()
     fewer = others[rival] - by_draw[CURVES["ehk_alpha_known"]]
-    spread, room = (f" ± {fewer.sem():.2f}", 2 * fewer.sem()) if len(fewer) > 1 else ("", 0.0)
+    room = 2 * fewer.sem() if len(fewer) > 1 else 0.0
     out.append(
         Claim(
             "EHKF1 is the best on the synthetic problem",
             "yes",
-            f"{fewer.mean():+.2f}{spread} points before {rival}",
+            f"{with_error(fewer, 2, '+')} points before {rival}",
             bool(fewer.mean() > 0) if abs(fewer.mean()) > room else None,
             "Over all shares of gaps, with the standard error over the data sets drawn; open within two of them.",
         )
@@ -244,7 +263,7 @@ def claims(size: Size, best, points) -> list[Claim]:
     jump, other = (means.loc[first, label] - means.loc[none, label] for label in ("RBF2", "RBF1"))
     out.append(
         Claim(
-            f"RBF2 falls from 0 to {100 * first:.0f} % of gaps",
+            f"RBF2 falls from 0 to {percent(first)} of gaps",
             "drastically, from 0 to 5 %",
             f"{jump:+.1f} points, RBF1 {other:+.1f}",
             bool(jump > 2 * other),

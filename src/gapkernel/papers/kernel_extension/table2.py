@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from gapkernel import ampute
-from gapkernel.datasets import ehk_laws, load, make_ehk_synthetic, make_source_tracking
+from gapkernel.datasets import load, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
+from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic
+from gapkernel.papers.kernel_extension.true_laws import true_laws
 from gapkernel.studies import (
     Candidate,
     Grid,
@@ -32,7 +34,7 @@ FEW_ITERATIONS = {"max_iter": 200_000}
 
 
 def _ehk(name: str, *parameters: str, known: bool = False) -> Candidate:
-    density = Marginals(laws=ehk_laws(), categorical="uniform") if known else Marginals()
+    density = Marginals(laws=true_laws(), categorical="uniform") if known else Marginals()
     return on_laws(
         name, name, HeterogeneousKernel(), *parameters, density=density, options=FEW_ITERATIONS, scales_target=False
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import reduce
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.kernels import POSITIVE, Kernel, OfTable, product_of
+from gapkernel.kernels import POSITIVE, Kernel, OfTable
 from gapkernel.rows import AtomRows, MarginalRows, Moments
 
 BASES = ("overlap", "exp-distance", "exp-mismatch", "exp-overlap", "matches")
@@ -80,7 +81,8 @@ class CompletionKernel(Kernel):
             return np.add.reduceat(atoms.weight * self._base(atoms.values, atoms.values), atoms.starts[:-1])
         if self.base == "matches":
             return np.full(len(rows), self._values(rows.n_features)[-1])  # every column equals itself
-        return self._joined(table.same(x) for table, x in zip(self._tables(rows), rows.values.T, strict=True))
+        columns = (table.same(x) for table, x in zip(self._tables(rows), rows.values.T, strict=True))
+        return self._joined(columns, rows.n_features)
 
     def _cross(self, left: MarginalRows, right: MarginalRows) -> np.ndarray:  # type: ignore[override]
         if callable(self.base):
@@ -88,11 +90,12 @@ class CompletionKernel(Kernel):
             return np.array([[self._pair_of(here, i, there, j) for j in range(len(there))] for i in range(len(here))])
         columns = zip(self._tables(left), left.values.T, right.values.T, strict=True)
         matrices = (table.cross(x, y) for table, x, y in columns)
-        return self._by_matches(matrices, left.n_features) if self.base == "matches" else self._joined(matrices)
+        join = self._by_matches if self.base == "matches" else self._joined
+        return join(matrices, left.n_features)
 
-    def _joined(self, columns) -> np.ndarray:
-        """The mean over columns for the overlap, the product for the others."""
-        return np.mean(list(columns), axis=0) if self.base == "overlap" else product_of(columns)
+    def _joined(self, columns, n_features: int) -> np.ndarray:
+        """The mean over columns for the overlap, the product for the others; the columns are made one at a time."""
+        return reduce(np.add, columns) / n_features if self.base == "overlap" else reduce(np.multiply, columns)
 
     def _by_matches(self, chances, n_features: int) -> np.ndarray:
         """E f(number of equal columns), each equal with its own chance: the Poisson-binomial recursion."""

@@ -14,8 +14,7 @@ from gapkernel.imputation import ChainedEquations
 from gapkernel.kernels import HeterogeneousKernel
 from gapkernel.papers.microbiology.completion_kernel import CompletionKernel
 from gapkernel.papers.microbiology.naive_bayes import CategoricalNaiveBayes
-from gapkernel.papers.study.figures import bars
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study import Claim, Report, ReportTable, Size, bars, beside_the_paper
 from gapkernel.studies import Protocol, Task, fold_of, tasks_of
 
 DATASETS = {
@@ -124,40 +123,32 @@ def pooled(C: float, sets) -> np.ndarray:
     return svm.classes_[total.argmax(axis=1)]
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to do."""
-
-    repeats: int
-    protocol: FoldOfTable1
-
-
-QUICK = Size(2, FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
-FULL = Size(10, FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
+QUICK = Size(draws=2, protocol=FoldOfTable1(Cs=(0.25, 0.5, 1.0, 2.0, 4.0, 8.0)))
+FULL = Size(draws=10, protocol=FoldOfTable1(Cs=(0.1, 0.2, 0.5, 0.8, 1.0, 1.3, 1.6, 2.0, 3.0, 4.0, 8.0)))
 SIZES = {"quick": QUICK, "standard": FULL, "full": FULL}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
     size = SIZES[context.size]
-    tasks = tasks_of(dataset=DATASETS, method=LABELS, repeat=range(size.repeats), fold=range(size.protocol.n_folds))
+    tasks = tasks_of(dataset=DATASETS, method=LABELS, repeat=range(size.draws), fold=range(size.protocol.n_folds))
     return report(context.run("microbiology", size.protocol, tasks), size)
 
 
-def report(frame, size: Size) -> Report:
+def report(frame, size: Size[FoldOfTable1]) -> Report:
     """Table 1 and a figure of it from the results."""
-    out = Report("microbiology", seconds=float(frame["seconds"].sum()))
-    found = {key: summarised(part, size.protocol.Cs) for key, part in frame.groupby(["dataset", "method"])}
-    out.tables = [table1(found), class_table(found), beside_the_paper(claims(found))]
+    out = Report.of(frame)
+    summary = {key: summarised(part, size.protocol.Cs) for key, part in frame.groupby(["dataset", "method"])}
+    out.tables = [table1(summary), class_table(summary), beside_the_paper(claims(summary))]
     heights = {
-        label: [(found[dataset, method]["accuracy"], found[dataset, method]["spread"]) for dataset in DATASETS]
+        label: [(summary[dataset, method]["accuracy"], summary[dataset, method]["spread"]) for dataset in DATASETS]
         for method, label in LABELS.items()
     }
     drawn = bars(DATASETS.values(), heights, "accuracy, %")
     out.add_figure("table1", drawn, "Accuracy over repetitions; bars are the standard deviation between them.")
-    out.findings = findings(found)
+    out.findings = findings(summary)
     out.remarks = [
-        f"{size.repeats} x 10 folds (the paper: 10 x 10), C from {size.protocol.Cs}; the best C is chosen on the folds "
+        f"{size.draws} x 10 folds (the paper: 10 x 10), C from {size.protocol.Cs}; the best C is chosen on the folds "
         "that are reported, as in the paper, which is optimistic: the column with the worst C shows by how much at "
         "most.",
         "The paper's data are private. A simulated problem of their shape (138 rows, 9 markers, 4 sources, 17 % gaps) "
@@ -193,12 +184,12 @@ def summarised(part, Cs) -> dict[str, Any]:
     }
 
 
-def table1(found) -> ReportTable:
+def table1(summary) -> ReportTable:
     """Accuracy and cost of the approaches on each data set."""
     rows: list[tuple[str, ...]] = []
     for dataset, title in DATASETS.items():
         for method, label in LABELS.items():
-            one = found[dataset, method]
+            one = summary[dataset, method]
             C = "" if method == "nb" else f"{one['C']:g}"
             paper = f"{PAPER[method]:.1f}" if dataset == "source_tracking" else ""
             cells = (f"{one['accuracy']:.1f}", f"{one['worst']:.1f}", C, f"{one['seconds']:.2f}", paper)
@@ -207,48 +198,49 @@ def table1(found) -> ReportTable:
     return ReportTable("Table 1", header, rows)
 
 
-def class_table(found) -> ReportTable:
+def class_table(summary) -> ReportTable:
     """Accuracy of each source, the paper's private data beside the simulated ones."""
     rows = []
     for method, label in LABELS.items():
-        ours = [f"{found['source_tracking', method]['classes'][name]:.1f}" for name in SOURCES]
+        ours = [f"{summary['source_tracking', method]['classes'][name]:.1f}" for name in SOURCES]
         paper = [f"{value:.1f}" for value in PAPER_CLASSES.get(method, ())] or [""] * len(SOURCES)
         rows.append((label, *(cell for pair in zip(ours, paper, strict=True) for cell in pair)))
     header = ("approach", *(f"{name}{which}" for name in SOURCES for which in ("", ", paper")))
     return ReportTable("Accuracy of each class in per cent, simulated source tracking", header, rows)
 
 
-def findings(found) -> list[str]:
+def findings(summary) -> list[str]:
     """How close the approaches are, and what they cost."""
     out = []
     for dataset, title in DATASETS.items():
-        kernel = max(("1ke", "2ke"), key=lambda m: found[dataset, m]["accuracy"])
-        imputed = max(("1mi", "2mi"), key=lambda m: found[dataset, m]["accuracy"])
-        ratio = found[dataset, imputed]["seconds"] / found[dataset, kernel]["seconds"]
+        kernel = max(("1ke", "2ke"), key=lambda m: summary[dataset, m]["accuracy"])
+        imputed = max(("1mi", "2mi"), key=lambda m: summary[dataset, m]["accuracy"])
+        ratio = summary[dataset, imputed]["seconds"] / summary[dataset, kernel]["seconds"]
         out.append(
-            f"{title}: {LABELS[kernel]} {found[dataset, kernel]['accuracy']:.1f} %, {LABELS[imputed]} "
-            f"{found[dataset, imputed]['accuracy']:.1f} %, which takes {ratio:.0f} times as long."
+            f"{title}: {LABELS[kernel]} {summary[dataset, kernel]['accuracy']:.1f} %, {LABELS[imputed]} "
+            f"{summary[dataset, imputed]['accuracy']:.1f} %, which takes {ratio:.0f} times as long."
         )
     return [*out, "The paper: 78.2 to 79.9 %, all four comparable, the kernel extensions at much lower cost."]
 
 
-def claims(found) -> list[Claim]:
+def claims(summary) -> list[Claim]:
     """What the paper says of its four approaches, and what came out on the stand-ins."""
     four = ("1ke", "2ke", "1mi", "2mi")
     out = []
     for dataset, title in DATASETS.items():
-        values = [found[dataset, method]["accuracy"] for method in four]
-        spread = max(found[dataset, method]["spread"] for method in four)
+        values = [summary[dataset, method]["accuracy"] for method in four]
+        spread = max(summary[dataset, method]["spread"] for method in four)
         close = max(values) - min(values) <= max(COMPARABLE, 2 * spread)
         why = "" if close else WITH_LABELS
         ours = f"{min(values):.1f} to {max(values):.1f} %"
         out.append(Claim(f"the four approaches are comparable ({title})", "78.2 to 79.9 %", ours, close, why))
     kernel, chains = (
-        [found[dataset, method]["seconds"] for dataset in DATASETS for method in some] for some in (four[:2], four[2:])
+        [summary[dataset, method]["seconds"] for dataset in DATASETS for method in pair]
+        for pair in (four[:2], four[2:])
     )
     ratios = [slow / fast for slow, fast in zip(chains, kernel, strict=True)]
     cost = f"{min(ratios):.0f} to {max(ratios):.0f} times"
     out.append(Claim("multiple imputation costs much more", "much", cost, min(ratios) > MUCH))
-    gap = found["source_tracking", "1ke"]["accuracy"] - found["source_tracking", "nb"]["accuracy"]
+    gap = summary["source_tracking", "1ke"]["accuracy"] - summary["source_tracking", "nb"]["accuracy"]
     out.append(Claim("1KE is ahead of naive Bayes", "1.4 points", f"{gap:.1f} points", bool(gap > 0)))
     return out

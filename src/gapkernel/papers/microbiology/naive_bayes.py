@@ -84,12 +84,12 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
             self.class_log_prior_ = np.log(member.sum(axis=1) / member.sum())
         self._codes = [np.unique(column[~np.isnan(column) & (weight > 0)]) for column in table.values.T]
         self.feature_log_prob_ = []
-        for column, known in zip(table.values.T, self._codes, strict=True):
-            counts = member @ (column[:, None] == known) + self.smoothing
+        for column, seen in zip(table.values.T, self._codes, strict=True):
+            counts = member @ (column[:, None] == seen) + self.smoothing
             self.feature_log_prob_.append(np.log(counts / counts.sum(axis=1, keepdims=True)))
         self.categories_ = [
-            known if levels is None else np.array(levels, dtype=object)[known.astype(int)]
-            for known, levels in zip(self._codes, table.schema.levels, strict=True)
+            seen if levels is None else np.array(levels, dtype=object)[seen.astype(int)]
+            for seen, levels in zip(self._codes, table.schema.levels, strict=True)
         ]
         self.classes_, self.schema_ = classes, table.schema
         return self
@@ -109,10 +109,10 @@ class CategoricalNaiveBayes(ClassifierMixin, AnswersInParts, TakesGaps, BaseEsti
         check_is_fitted(self)
         table = read_table(self, X, reset=False, schema=self.schema_)
         joint = np.tile(self.class_log_prior_, (len(table), 1))
-        for column, known, log_prob in zip(table.values.T, self._codes, self.feature_log_prob_, strict=True):
-            if len(known):
-                place = np.searchsorted(known, column).clip(max=len(known) - 1)
-                joint += np.where((known[place] == column)[:, None], log_prob[:, place].T, 0.0)
+        for column, seen, log_prob in zip(table.values.T, self._codes, self.feature_log_prob_, strict=True):
+            if len(seen):
+                place = np.searchsorted(seen, column).clip(max=len(seen) - 1)
+                joint += np.where((seen[place] == column)[:, None], log_prob[:, place].T, 0.0)
         return joint - check_finite(logsumexp(joint, axis=1, keepdims=True), "A log probability")
 
     def predict_proba(self, X) -> np.ndarray:

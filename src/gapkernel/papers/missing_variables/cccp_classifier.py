@@ -8,28 +8,39 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute import check_finite, pivoted_cholesky, watched
-from gapkernel.density import Density, base_measure
+from gapkernel.compute import check_finite, row_keys, watched
+from gapkernel.density import Density
 from gapkernel.estimators import Inspectable, TrainingSummary
-from gapkernel.kernels import POSITIVE, complete_kernel
+from gapkernel.kernels import POSITIVE
 from gapkernel.papers.missing_variables.allowed_labels import read_labels
-from gapkernel.papers.missing_variables.completion_features import FeatureBlocks, FeatureMap, basis_size, rows_for_basis
-from gapkernel.papers.missing_variables.log_partition import Partitions, masked_log_sum
-from gapkernel.papers.missing_variables.losses import Labels
-from gapkernel.papers.missing_variables.objective import IncompleteProblem
-from gapkernel.papers.missing_variables.penalty_choice import chosen_penalty
-from gapkernel.papers.missing_variables.transduction import LOSSES, SMOOTH, solve_incomplete
+from gapkernel.papers.missing_variables.atomic_density import AtomicDensity
+from gapkernel.papers.missing_variables.complete_kernel import complete_kernel
+from gapkernel.papers.missing_variables.completion_features import FeatureBlocks, FeatureMap, KernelBasis
+from gapkernel.papers.missing_variables.losses import LOSSES, SMOOTH, IncompleteLoss, Labels, Partitions, masked_log_sum
+from gapkernel.papers.missing_variables.minimisers import CCCP, LBFGS, IncompleteSolution, Minimiser, quiet
+from gapkernel.papers.missing_variables.objective import Block, IncompleteProblem, Transduction
 from gapkernel.tables import AnswersInParts, Table, TakesGaps, read_table, read_weight
 
-AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
-TOL, HINGE_TOL = 1e-5, 1e-3
-"""Default tolerances; a bundle that is to be within 1e-5 of the corner of a hinge takes many times as long."""
-WHOLE = Interval(Integral, 1, None, closed="left")
+CANDIDATES = (0.1, 1.0, 10.0, 100.0, 1000.0)
+"""What C="cv" chooses from."""
+
+N_FOLDS = 3
+MOST_ROWS, MOST_COMPLETIONS = 2000, 8
+"""Rows that C is chosen by, and completions of each; of more, so many are drawn."""
+
+UNCHOSEN = 1.0
+"""C where there are too few labels to choose by."""
+
+CHOOSING = LBFGS(1e-4, max_iter=300)
+"""How the fits are solved by which C is chosen."""
+
+ON_THE_WAY = 1e-4
+"""Tolerance of the stages of transduction before the last."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -50,69 +61,37 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     loss : {"gp", "svm"}, default="gp"
         "gp" is minus the log-probability of the label; "svm" the hinge of 1 - (g_y - max_(k != y) g_k).
     C : float or "cv", default="cv"
-        Weight of the losses against 1/2 ||theta||^2. "cv" is that of 0.1, 1, 10, 100 and 1000 with the least loss in a
-        cross-validation of the labelled rows; 1 if fewer than two classes have three distinct rows.
-    sigma : float, default=None
-        The same as the deviation of a normal prior: C = sigma^2. Give one of the two.
+        Weight of the losses against 1/2 ||theta||^2: the variance of a normal prior. "cv" is that of 0.1, 1, 10, 100
+        and 1000 with the least loss in a cross-validation of the labelled rows; 1 if fewer than two classes have three
+        distinct rows.
     kernel : str, Kernel, scikit-learn kernel or callable, default="rbf"
         A kernel on complete vectors: a name of `sklearn.metrics.pairwise`, a kernel of this library for Gaussian
         laws, a kernel of `sklearn.gaussian_process.kernels`, or a function of two arrays.
     gamma : float or "scale", default="scale"
         For kernels given by name. "scale" is 1 / (n_features * variance of all cells), by the means and variances of
         the observed values of each column.
-    kernel_params : dict, default=None
-        More parameters of a kernel given by name.
-    completions : {"density", "uniform", "empirical", "exact"}, default="density"
-        What the gaps may hold. "density": draws from their law given the observed values. "uniform": draws from the
-        range of each column, the paper's, or any level of a category. "empirical": values copied together from similar
-        rows. "exact": all combinations of the values that the columns have shown, with equal weights, if they are few.
-    n_completions : int, default=50
-        Completions of a row with gaps; "exact" has its own number. With Sobol points prefer powers of two.
-    sampling : {"sobol", "random"}, default="sobol"
-        Quasi-random or random completions. Either way those of a row depend on the row and ``random_state`` alone.
     density : "auto" or density, default="auto"
-        Of completions="density". "auto" is `density.Gaussian`, or `density.JointGaussian` over numbers and codes with
-        categories in the table.
+        How the gaps of a row are completed: an `AtomicDensity`. "auto", or any other density, is
+        ``AtomicDensity(density)``: 50 quasi-random draws from the law of the gaps given the observed values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categories: those whose type says so (category, text, booleans), none, or names,
         numbers or a mask of columns. The kernel sees a 0/1 column for each level, and places for ordered categories.
-        A missing category is completed to a level, by "density" to codes from their law; a level unknown at fit is one.
+        A missing category is completed to a level, by a Gaussian to codes from their law; a level unknown at fit is
+        missing.
     indicator : bool, default=False
         Whether the kernel also sees a 0/1 column for each column, 1 in its gaps.
-    n_basis : int, default=None
-        Most basis functions, at most the number of rows. None: 500, or the number of rows.
-    basis_tol : float, default=1e-6
-        No more basis functions once no row has this share of the largest k(x, x) left to explain.
-    basis : {"kmeans", "complete", "auto"}, default="kmeans"
-        Where basis functions come from. "kmeans": centres of clusters of all rows, with the means of their completions
-        in the gaps; the distinct rows themselves if there are no more. "complete": the paper's, complete rows picked by
-        pivoted Cholesky. "auto": the same, but all rows, completed so, if too few are complete.
-    fit_intercept : bool, default=True
-        Whether the scores have a constant, which is penalised like the rest.
-    solver : {"cccp", "lbfgs", "sgd"}, default="cccp"
-        "cccp": the procedure of the paper, for "gp" the EM algorithm, for "svm" from the minimum of a smooth loss that
-        is nearly the same; the objective never rises. "lbfgs": the objective itself (for "svm" through smooth losses).
-        "sgd": stochastic gradients with variance reduction.
-    transductive : bool, default=False
-        Whether rows with several possible labels should also have a clear one; without it a row whose label is wholly
-        missing changes nothing. It adds the collision entropy of the label ("gp") or the margin of the best ("svm").
-    unlabelled_weight : float, default=1.0
-        Of a transductive row, above 0, up to 1; a labelled row has 1.
-    balance : float, default=1.0
-        How strongly the mean scores of the transductive rows are held to the shares of the classes among the
-        labelled rows.
+    basis : int, None or KernelBasis, default=None
+        The basis functions of the scores. A number is ``KernelBasis(number)``: so many centres of clusters of the
+        rows. None is ``KernelBasis()``: 500, or the number of rows.
+    solver : CCCP, LBFGS or SGD, default=None
+        How the objective is minimised, when to stop, and the most iterations. None is ``CCCP()``.
+    transduction : Transduction, default=None
+        Whether rows with several possible labels should also have a clear one, and how much they count. None: a row
+        whose label is wholly missing changes nothing.
     class_weight : dict or "balanced", default=None
         Weights of the losses of rows that have one possible label; "balanced" makes all classes count the same.
-    single_precision : bool, default=False
-        Whether to store features in float32: half the memory, and twice the speed on large tables. The objective is
-        then good to about six digits.
-    tol : float, default=None
-        Stop when the objective falls by less than this share of itself. None: 1e-5, but 1e-3 for "svm" with "cccp",
-        which also solves each step until it is known to be that near the minimum.
-    max_iter : int, default=1000
-        Maximum number of iterations; those that find the start of "svm" are counted apart.
     random_state : int, RandomState or None, default=None
-        Seed of the completions, of the rows that the basis is picked from, and of "sgd".
+        Seed of the completions, of the rows that the basis is picked from, and of `SGD`.
     verbose : bool, default=False
         Whether to show progress.
 
@@ -122,7 +101,7 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         The classes, sorted.
     C_ : float
         The weight of the losses.
-    theta_ : ndarray of shape (n_classes, n_used + fit_intercept)
+    theta_ : ndarray of shape (n_classes, n_features)
         The scores are f_k(x) = <theta_k, phi(x)>.
     basis_ : ndarray of shape (n_used, n_codes)
         The complete rows of the basis functions: numbers, 0/1 codes of categories, and the indicator.
@@ -133,9 +112,10 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     completions_ : AtomicDensity
         The fitted law of the completions.
     density_ : density
-        The fitted density, if completions="density".
+        The density that completions come from.
     objective_ : ndarray
-        The objective sum_i loss_i + ||theta||^2 / 2C at the start and after each iteration.
+        The objective sum_i loss_i + ||theta||^2 / 2C at the start and after each iteration; with "svm" after each
+        smooth loss.
     n_iter_ : int
         Iterations of the last stage.
     converged_ : bool
@@ -158,11 +138,10 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
     Notes
     -----
     C="cv" takes three folds of at most 2000 distinct rows, eight completions of each, and the basis of all rows. The
-    features of all completions are kept if they fit half the memory budget, else computed in every pass. The basis is
-    picked among at most 10 000 rows (or 4 n_basis); with n_basis below the number of rows the fit may depend on their
-    order. A limit of the procedure is a stationary point, not always a minimum. p(k | x_o) is not the mean of p(k | x)
-    over the completions: completions with high scores weigh more. Probabilities of "svm" come from the same formula,
-    but the loss does not make them frequencies.
+    features of all completions are kept if they fit half the memory budget, else computed in every pass. A limit of
+    the procedure is a stationary point, not always a minimum. p(k | x_o) is not the mean of p(k | x) over the
+    completions: completions with high scores weigh more. Probabilities of "svm" come from the same formula, but the
+    loss does not make them frequencies.
 
     References
     ----------
@@ -183,52 +162,26 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
 
     loss: str = "gp"
     C: float | str = "cv"
-    sigma: float | None = None
     kernel: Any = "rbf"
     gamma: float | str = "scale"
-    kernel_params: dict | None = None
-    completions: str = "density"
-    n_completions: int = 50
-    sampling: str = "sobol"
     density: str | Density = "auto"
     categorical_features: Any = "from_dtype"
     indicator: bool = False
-    n_basis: int | None = None
-    basis_tol: float = 1e-6
-    basis: str = "kmeans"
-    fit_intercept: bool = True
-    solver: str = "cccp"
-    transductive: bool = False
-    unlabelled_weight: float = 1.0
-    balance: float = 1.0
+    basis: int | KernelBasis | None = None
+    solver: Minimiser | None = None
+    transduction: Transduction | None = None
     class_weight: dict | str | None = None
-    single_precision: bool = False
-    tol: float | None = None
-    max_iter: int = 1000
     random_state: Any = None
     verbose: bool | int = False
 
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(LOSSES))],
         "C": [POSITIVE, StrOptions({"cv"})],
-        "sigma": [POSITIVE, None],
-        "kernel_params": [dict, None],
-        "completions": [StrOptions({"density", "uniform", "empirical", "exact"})],
-        "n_completions": [WHOLE],
-        "sampling": [StrOptions({"sobol", "random"})],
         "density": [StrOptions({"auto"}), Density],
         "indicator": ["boolean"],
-        "n_basis": [WHOLE, None],
-        "basis_tol": [AT_LEAST_ZERO],
-        "basis": [StrOptions({"kmeans", "complete", "auto"})],
-        "fit_intercept": ["boolean"],
-        "solver": [StrOptions({"cccp", "lbfgs", "sgd"})],
-        "transductive": ["boolean"],
-        "unlabelled_weight": [Interval(Real, 0, 1, closed="right")],
-        "balance": [AT_LEAST_ZERO],
-        "single_precision": ["boolean"],
-        "tol": [AT_LEAST_ZERO, None],
-        "max_iter": [WHOLE],
+        "basis": [Interval(Integral, 1, None, closed="left"), None, KernelBasis],
+        "solver": [Minimiser, None],
+        "transduction": [Transduction, None],
     }
 
     def fit(self, X, y, sample_weight=None) -> CCCPClassifier:
@@ -249,8 +202,11 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         self : CCCPClassifier
         """
         self._validate_params()
-        if self.sigma is not None and self.C != "cv":
-            raise ValueError(f"Give C or sigma (C = sigma^2), not both: got C={self.C!r} and sigma={self.sigma!r}.")
+        basis = self.basis if isinstance(self.basis, KernelBasis) else KernelBasis(self.basis)
+        solver = CCCP() if self.solver is None else self.solver
+        parts: list[Any] = [basis, solver, *([self.transduction] if self.transduction else [])]
+        for part in parts:
+            part._validate_params()
         table = read_table(self, X, reset=True, categorical_features=self.categorical_features)
         labels = read_labels(y, table, type(self).__name__)
         weight = labels.weights(read_weight(sample_weight, table), self.class_weight)
@@ -259,28 +215,24 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
             raise ValueError("No row of positive weight has a label. Give some labelled row a weight above 0.")
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        size = basis_size(self.n_basis, int(used.sum()))
-        completions = base_measure(self.completions, self.density, self.n_completions, self.sampling, seed)
-        completions.fit(table[used], sample_weight=weight[used])
+        completions = self._completions(seed).fit(table[used], sample_weight=weight[used])
         completions.counts(table)  # a row with too many is refused here, by its place in X
         columns = table[used].with_indicator(table[used].one_hot(), self.indicator)
-        kernel = complete_kernel(self.kernel, self.gamma, self.kernel_params, columns, weight[used])
-        rows = rows_for_basis(table[used], completions, self.basis, size, self.indicator, random)
-        basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.basis_tol)
-        features = FeatureMap(kernel, basis, self.fit_intercept, np.float32 if self.single_precision else np.float64)
-        unclear = labels.candidates.sum(axis=1) > 1
-        known = Labels(labels.candidates, weight, self.transductive * self.unlabelled_weight * unclear)
+        kernel = complete_kernel(self.kernel, self.gamma, columns, weight[used])
+        features = basis.features(table[used], completions, kernel, indicator=self.indicator, random=random)
+        wish = 0.0 if self.transduction is None else self.transduction.weight
+        known = Labels(labels.candidates, weight, wish * (labels.candidates.sum(axis=1) > 1))
         C = self._penalty(table, known, completions, features)
-        solution = self._solve(table, known, C, completions, features, np.random.default_rng(seed))
+        solution = self._solve(solver, table, known, C, completions, features, np.random.default_rng(seed))
         if not solution.converged:
             warnings.warn(
-                f"The {self.solver} solver stopped after {solution.n_iter} iterations (max_iter={self.max_iter}), "
-                f"before the objective settled to tol={self._tolerance():g}. Raise max_iter or tol.",
+                f"{solver} stopped after {solution.n_iter} iterations, before the objective settled to "
+                f"tol={solver.tol:g}. Raise its max_iter={solver.max_iter} or its tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.completions_, self.kernel_, self.basis_ = completions, kernel, basis.rows
-        self.n_basis_, self._features, self.C_, self.theta_ = len(basis.rows), features, C, solution.theta
+        self.completions_, self.kernel_, self.basis_ = completions, kernel, features.basis.rows
+        self.n_basis_, self._features, self.C_, self.theta_ = len(self.basis_), features, C, solution.theta
         self.objective_, self.n_iter_, self.converged_ = solution.objective, solution.n_iter, solution.converged
         self.classes_, self.schema_ = labels.classes, table.schema
         self.training_summary_ = TrainingSummary.of(table)
@@ -290,14 +242,10 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
 
     @property
     def density_(self) -> Density:
-        """The fitted density of completions="density"."""
-        if self.completions != "density":
-            raise AttributeError("Only completions='density' has a density_.")
+        """The density that completions come from."""
         return self.completions_.density_
 
     def cell_nodes(self, X, column: int, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-        if self.completions != "density":
-            raise ValueError(f"completions={self.completions!r} has no density_: pass density=.")
         table = self.table_of(X)  # which refuses an estimator that is not fitted
         return self.density_.cell_nodes(table, column, n_nodes)
 
@@ -347,33 +295,35 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         scores = self._log_partitions(X)
         return self.classes_[scores.argmax(axis=1)]
 
-    def _penalty(self, table: Table, labels: Labels, completions, features) -> float:
-        if self.sigma is not None:
-            return float(self.sigma**2)
+    def _completions(self, seed: int) -> AtomicDensity:
+        """The law of the completions, not fitted yet."""
+        completions = clone(self.density) if isinstance(self.density, AtomicDensity) else AtomicDensity(self.density)
+        return completions.set_params(random_state=seed) if completions.random_state is None else completions
+
+    def _penalty(self, table: Table, labels: Labels, completions: AtomicDensity, features: FeatureMap) -> float:
         if isinstance(self.C, Real):
             return float(self.C)
-        return chosen_penalty(table, labels, completions, features, SMOOTH[self.loss], self.indicator)
+        rows, labels = _distinct(table, labels)
+        blocks = FeatureBlocks(table[rows], completions, features, indicator=self.indicator, most=MOST_COMPLETIONS)
+        return _chosen_penalty(blocks, labels, SMOOTH[self.loss], features.size)
 
-    def _tolerance(self) -> float:
-        if self.tol is not None:
-            return self.tol
-        return HINGE_TOL if self.loss == "svm" and self.solver == "cccp" else TOL
-
-    def _solve(self, table: Table, labels: Labels, C: float, completions, features, random):
-        rows = np.flatnonzero((labels.weight > 0) & (self.transductive | ~labels.candidates.all(axis=1)))
-        if self.solver == "sgd":
+    def _solve(
+        self, solver: Minimiser, table: Table, labels: Labels, C: float, completions, features: FeatureMap, random
+    ) -> IncompleteSolution:
+        rows = np.flatnonzero((labels.weight > 0) & ((labels.transductive > 0) | ~labels.candidates.all(axis=1)))
+        if solver.shuffles:
             rows = random.permutation(rows)  # so that a block of rows is a sample of them
         blocks = FeatureBlocks(table[rows], completions, features, indicator=self.indicator, verbose=self.verbose)
-        problem = IncompleteProblem(
-            blocks=blocks,
-            labels=[labels[rows[part]] for part in blocks.slices],
-            loss=LOSSES[self.loss](),
-            penalty=1.0 / C,
-            shape=(labels.candidates.shape[1], features.size),
-        )
-        limits: dict[str, Any] = {"tol": self._tolerance(), "max_iter": self.max_iter, "balance": self.balance}
-        with watched(self.solver, self.verbose) as watch:
-            return solve_incomplete(problem, self.solver, watch=watch, random=random, **limits)
+        known = [labels[rows[part]] for part in blocks.slices]
+        theta = np.zeros((labels.candidates.shape[1], features.size))
+        problem = IncompleteProblem(blocks, known, LOSSES[self.loss], 1.0 / C, theta.shape)
+        wished = self.transduction is not None and labels.transductive[rows].any()
+        stages = self.transduction.stages(problem) if wished else [problem]  # type: ignore[union-attr]
+        rough = clone(solver).set_params(tol=max(solver.tol, ON_THE_WAY))
+        with watched(type(solver).__name__, self.verbose) as watch:
+            for stage in stages[:-1]:
+                theta = rough.minimise(stage, theta, watch=watch, random=random).theta
+            return solver.minimise(stages[-1], theta, watch=watch, random=random)
 
     def _log_partitions(self, X) -> np.ndarray:
         """g_k of each row, (n_rows, n_classes)."""
@@ -383,3 +333,40 @@ class CCCPClassifier(ClassifierMixin, AnswersInParts, Inspectable, TakesGaps, Ba
         for rows, block in zip(blocks.slices, blocks, strict=True):
             out[rows] = Partitions.of(block.scores(self.theta_), block.counts).log
         return check_finite(out, "The score of a class")
+
+
+def _chosen_penalty(blocks: FeatureBlocks, labels: Labels, loss: IncompleteLoss, n_features: int) -> float:
+    """The C of `CANDIDATES` with the least loss on held-out rows, the smallest of equals.
+
+    Completions and basis are those of all rows, which know nothing of the labels. So the features of a row are
+    computed once for all folds and penalties, and each C starts where the one before it ended.
+    """
+    classes = labels.candidates.argmax(axis=1)
+    if (np.bincount(classes) >= N_FOLDS).sum() < 2:
+        return UNCHOSEN
+    fold = np.empty(len(labels), int)
+    fold[np.argsort(classes, kind="stable")] = np.arange(len(labels)) % N_FOLDS  # classes in their proportions
+    block, shape = Block.joined(list(blocks)), (labels.candidates.shape[1], n_features)
+    losses = np.zeros(len(CANDIDATES))
+    for here in range(N_FOLDS):
+        train, test = np.flatnonzero(fold != here), np.flatnonzero(fold == here)
+        seen, unseen, theta = block[train], block[test], np.zeros(shape)
+        for place, C in enumerate(CANDIDATES):
+            problem = IncompleteProblem([seen], [labels[train]], loss, 1.0 / C, shape)
+            theta = CHOOSING.minimise(problem, theta, watch=quiet, random=None).theta
+            losses[place] += loss.value(unseen.scores(theta), unseen.counts, labels[test])[0]
+    return CANDIDATES[int(losses.argmin())]
+
+
+def _distinct(table: Table, labels: Labels) -> tuple[np.ndarray, Labels]:
+    """Rows with some label, no two of them alike, in an order that their values give; and their common labels.
+
+    Rows that are alike count as one of their common weight, and folds depend on which rows there are. So the choice of
+    C depends neither on the order of the rows nor on whether a row is repeated or weighted.
+    """
+    known = np.flatnonzero((labels.weight > 0) & ~labels.candidates.all(axis=1))
+    keys = row_keys(np.column_stack([table[known].one_hot(), labels.candidates[known]]))
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    rows, weight = known[first], np.bincount(which, labels.weight[known])
+    chosen = slice(MOST_ROWS)
+    return rows[chosen], Labels(labels.candidates[rows], weight, np.zeros(len(rows)))[chosen]

@@ -1,15 +1,20 @@
-"""Features of completed rows, block by block: kept when all of them fit the memory budget, else computed each time."""
+"""Features of completed rows: the basis, and blocks of rows that are kept if they fit the memory budget."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
+from typing import ClassVar, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from gapkernel.compute import Basis, centres, get_config, starts_of, tracked
-from gapkernel.density import AtomicDensity, row_blocks
+from gapkernel.compute import Basis, get_config, one_openmp_thread, pivoted_cholesky, starts_of, tracked
 from gapkernel.kernels import CompleteKernel
+from gapkernel.papers.missing_variables.atomic_density import AtomicDensity, row_blocks
 from gapkernel.papers.missing_variables.objective import Block
 from gapkernel.rows import AtomRows
 from gapkernel.tables import Table
@@ -17,43 +22,107 @@ from gapkernel.tables import Table
 BLOCK_BYTES = 64 << 20
 """Size of the features of one block, or of its completed rows if these are wider."""
 
-
 MOST_BASIS = 500
 """Basis functions when the caller names no number."""
 
 MOST_PICKED_FROM = 10_000
 """Rows among which the basis is picked, unless four times its size is more; beyond, they are drawn."""
 
-
-def basis_size(n_basis: int | None, n_rows: int) -> int:
-    """Most basis functions for rows of this number."""
-    if n_basis is not None and n_basis > n_rows:
-        raise ValueError(
-            f"n_basis={n_basis} is more than the {n_rows} rows that a basis can be picked from. "
-            f"Use at most n_basis={n_rows}, or None."
-        )
-    return min(MOST_BASIS, n_rows) if n_basis is None else n_basis
+CLUSTER_ITERATIONS = 10
+"""Steps of k-means: centres need not be settled to be good basis functions."""
 
 
-def rows_for_basis(
-    table: Table, completions: AtomicDensity, basis: str, size: int, indicator: bool, random
-) -> np.ndarray:
-    """The complete rows that basis functions are picked from: complete ones, means of completions, or centres."""
-    complete = np.asarray(~table.missing.any(axis=1))
-    if basis == "complete" and not complete.any():
-        raise ValueError(
-            "basis='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
-            "Use basis='auto', which fills gaps by the means of their completions."
-        )
-    enough = basis == "complete" or (basis == "auto" and complete.sum() >= size)
-    pool = np.flatnonzero(complete) if enough else np.arange(len(table))
-    most = max(MOST_PICKED_FROM, 4 * size)
-    if len(pool) > most:
-        pool = np.sort(random.choice(pool, most, replace=False))
-    picked = table[pool]
-    codes = picked.one_hot() if complete[pool].all() else completions.means(picked)
-    rows = picked.with_indicator(codes, indicator)
-    return centres(rows, size, random) if basis == "kmeans" else rows
+@dataclass(eq=False, repr=False)
+class KernelBasis(BaseEstimator):
+    """The basis functions of `CCCPClassifier`: kernel values with a few complete rows, made orthonormal.
+
+    Parameters
+    ----------
+    size : int, default=None
+        Most basis functions, at most the number of rows. None: 500, or the number of rows.
+    method : {"kmeans", "complete", "auto"}, default="kmeans"
+        Which rows they are. "kmeans": centres of clusters of all rows, with the means of their completions in the
+        gaps; the distinct rows themselves if there are no more. "complete": the paper's, complete rows picked by
+        pivoted Cholesky. "auto": the same, but all rows, completed so, if too few are complete.
+    tol : float, default=1e-6
+        No more basis functions once no row has this share of the largest k(x, x) left to explain.
+    intercept : bool, default=True
+        Whether there is a constant function too, whose coefficients are penalised like the rest.
+    single_precision : bool, default=False
+        Whether to store features in float32: half the memory, and twice the speed on large tables. The objective is
+        then good to about six digits.
+
+    Notes
+    -----
+    Rows are picked among at most 10 000 (or 4 times ``size``). With ``size`` below the number of rows the fit may
+    depend on their order.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, KernelBasis
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0]], [0, 0, 1, 1]
+    >>> CCCPClassifier(C=10.0, basis=KernelBasis(2, method="complete"), random_state=0).fit(X, y).basis_
+    array([[0. , 0.1],
+           [2.1, 2. ]])
+    """
+
+    size: int | None = None
+    _: KW_ONLY
+    method: str = "kmeans"
+    tol: float = 1e-6
+    intercept: bool = True
+    single_precision: bool = False
+
+    _parameter_constraints: ClassVar[dict] = {
+        "size": [Interval(Integral, 1, None, closed="left"), None],
+        "method": [StrOptions({"kmeans", "complete", "auto"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "intercept": ["boolean"],
+        "single_precision": ["boolean"],
+    }
+
+    def features(
+        self, table: Table, completions: AtomicDensity, kernel: CompleteKernel, *, indicator: bool, random
+    ) -> FeatureMap:
+        """The features that the basis picked from the rows of a table gives."""
+        size = min(MOST_BASIS, len(table)) if self.size is None else self.size
+        if size > len(table):
+            raise ValueError(
+                f"A basis of {size} functions cannot be picked from {len(table)} rows. Use at most size={len(table)}, "
+                f"or None."
+            )
+        rows = self._pool(table, completions, size, indicator, random)
+        if self.method == "kmeans":
+            rows = _centres(rows, size, random)
+        basis = pivoted_cholesky(rows, kernel, kernel.diag(rows), min(size, len(rows)), self.tol)
+        return FeatureMap(kernel, basis, self.intercept, np.float32 if self.single_precision else np.float64)
+
+    def _pool(self, table: Table, completions: AtomicDensity, size: int, indicator: bool, random) -> np.ndarray:
+        """The complete rows that basis functions are picked from: complete ones, or means of completions."""
+        complete = np.asarray(~table.missing.any(axis=1))
+        if self.method == "complete" and not complete.any():
+            raise ValueError(
+                "method='complete' needs complete rows to pick basis functions from, but every row of X has a gap. "
+                "Use method='auto', which fills gaps by the means of their completions."
+            )
+        enough = self.method == "complete" or (self.method == "auto" and complete.sum() >= size)
+        pool = np.flatnonzero(complete) if enough else np.arange(len(table))
+        most = max(MOST_PICKED_FROM, 4 * size)
+        if len(pool) > most:
+            pool = np.sort(random.choice(pool, most, replace=False))
+        picked = table[pool]
+        codes = picked.one_hot() if complete[pool].all() else completions.means(picked)
+        return picked.with_indicator(codes, indicator)
+
+
+def _centres(rows: np.ndarray, size: int, random) -> np.ndarray:
+    """At most ``size`` centres of clusters of the rows: where the rows are, not where they are odd."""
+    distinct = np.unique(rows, axis=0)
+    if len(distinct) <= size:
+        return distinct
+    start = {"n_init": 1, "init": "random", "max_iter": CLUSTER_ITERATIONS}
+    with one_openmp_thread():
+        return KMeans(size, **start, random_state=random).fit(rows).cluster_centers_
 
 
 class FeatureMap:

@@ -17,10 +17,9 @@ from gapkernel.datasets import load
 from gapkernel.density import FactorAnalysis, Gaussian
 from gapkernel.estimators import Search
 from gapkernel.inspection import holm
-from gapkernel.papers.missing_variables import CCCPClassifier
-from gapkernel.papers.missing_variables.penalty_choice import CANDIDATES
-from gapkernel.papers.study.figures import points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.missing_variables import LBFGS, AtomicDensity, CCCPClassifier, KernelBasis
+from gapkernel.papers.missing_variables.cccp_classifier import CANDIDATES
+from gapkernel.papers.study import Claim, Report, ReportTable, beside_the_paper, points_on_lines
 from gapkernel.studies import Protocol, Task, remove_by_row, sign_flip_pvalue
 
 LABELS = {
@@ -97,14 +96,11 @@ class Digits(Protocol):
             return CompleteSVC()
         if task.method == "genrbf":
             return gk.SVC(kernel="genrbf", density=FactorAnalysis(tol=1e-4))
+        law = "uniform" if task.method == "uniform" else Gaussian(tol=1e-3)
         return CCCPClassifier(
-            n_basis=self.n_basis,
-            n_completions=self.n_completions,
-            completions="uniform" if task.method == "uniform" else "density",
-            density=Gaussian(tol=1e-3),
-            solver="lbfgs",
-            tol=1e-4,
-            single_precision=True,
+            density=AtomicDensity(law, n_atoms=self.n_completions),
+            basis=KernelBasis(self.n_basis, single_precision=True),
+            solver=LBFGS(1e-4),
             random_state=task.data_seed % 2**31,
         )
 
@@ -141,7 +137,7 @@ class Digits(Protocol):
             scores = Search(model, X, y, [tuple(split)]).scores(settings, get_scorer("accuracy"))[0]
             return settings[int(scores.argmax())]
         if isinstance(model, CCCPClassifier):
-            model.set_params(n_completions=min(self.n_completions, FEW_COMPLETIONS))
+            model.set_params(density__n_atoms=min(self.n_completions, FEW_COMPLETIONS))
         grid = [{name: [value] for name, value in one.items()} for one in settings]
         return GridSearchCV(model, grid, cv=[tuple(split)], refit=False).fit(X, y).best_params_
 
@@ -151,38 +147,33 @@ def erased(X: np.ndarray, random) -> np.ndarray:
     return remove_by_row(X, random.integers(0, MOST_ERASED + 1, len(X)), random)
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to do."""
-
-    draws: int
-    protocol: Digits
-
-
-QUICK = Size(1, Digits(n_completions=8, gammas=(1 / 128,), Cs=(10.0,), n_factors=(20,)))
-STANDARD = Size(3, Digits(n_completions=50, gammas=(1 / 128, 1 / 64), Cs=(1.0, 10.0, 100.0), n_factors=(10, 20, 40)))
-FULL = replace(STANDARD, draws=10, protocol=replace(STANDARD.protocol, gammas=(1 / 256, 1 / 128, 1 / 64, 1 / 32)))
-SIZES = {"quick": QUICK, "standard": STANDARD, "full": FULL}
+STANDARD = Digits(n_completions=50, gammas=(1 / 128, 1 / 64), Cs=(1.0, 10.0, 100.0), n_factors=(10, 20, 40))
+SIZES = {
+    "quick": Digits(n_completions=8, gammas=(1 / 128,), Cs=(10.0,), n_factors=(20,)),
+    "standard": STANDARD,
+    "full": replace(STANDARD, gammas=(1 / 256, 1 / 128, 1 / 64, 1 / 32)),
+}
+DRAWS = {"quick": 1, "standard": 3, "full": 10}
 
 
 def reproduce(context) -> Report:
     """Run the study and make its report."""
-    size = SIZES[context.size]
+    protocol = SIZES[context.size]
     tasks = [
         Task("usps", method, "up to a quarter by row", MOST_ERASED / N_PIXELS, draw, draw)
-        for draw in range(size.draws)
+        for draw in range(DRAWS[context.size])
         for method in LABELS
     ]
-    return report(context.run("cccp", size.protocol, tasks), size)
+    return report(context.run("cccp", protocol, tasks), protocol, DRAWS[context.size])
 
 
-def report(frame, size: Size) -> Report:
+def report(frame, protocol: Digits, draws: int) -> Report:
     """The errors of section 5 from the results."""
-    out = Report("CCCP", seconds=float(frame["seconds"].sum()))
+    out = Report.of(frame)
     means = 100 * frame.groupby("method")["error"].mean()
     note = f"Errors agree if at most {TWO_ERRORS:g} point apart, two standard errors of one of them."
     chances = {pair: compared(frame, *pair) for pair in PAIRS}
-    out.tables = [error_table(frame, means, size), pair_table(chances)]
+    out.tables = [error_table(frame, means, protocol), pair_table(chances)]
     out.tables.append(beside_the_paper(claims(means, chances["uniform", "mean"][2]), note))
     by_label = {label: 100 * frame.loc[frame["method"] == method, "error"] for method, label in LABELS.items()}
     drawn = points_on_lines(by_label, {LABELS[method]: value for method, value in PAPER.items()}, "test error, %")
@@ -200,9 +191,8 @@ def report(frame, size: Size) -> Report:
         f"An error on {N_TEST} digits has a standard error of about 0.5 points; how likely chance alone makes such "
         "differences is in the table of pairs.",
     ]
-    protocol = size.protocol
     out.remarks = [
-        f"{size.draws} draw{'s' * (size.draws > 1)} of erased pixels and of the rows on which settings are chosen; the "
+        f"{draws} draw{'s' * (draws > 1)} of erased pixels and of the rows on which settings are chosen; the "
         "training rows are all there are. The paper reports the best of its runs. "
         f"gamma (from {protocol.gammas}), and for the SVMs C (from {protocol.Cs}) and the number of factors "
         f"(from {protocol.n_factors}), are chosen on a quarter of {N_CHOOSING} training rows, with {FEW_COMPLETIONS} "
@@ -219,7 +209,7 @@ def report(frame, size: Size) -> Report:
     return out
 
 
-def error_table(frame, means, size: Size) -> ReportTable:
+def error_table(frame, means, protocol: Digits) -> ReportTable:
     """The error of each method, what it chose, and what it cost."""
     rows: list[tuple[str, ...]] = []
     for method, label in LABELS.items():
@@ -230,7 +220,6 @@ def error_table(frame, means, size: Size) -> ReportTable:
         choices = Counter(written(settings) for settings in part["settings"])
         chosen = "; ".join(f"{choice}{f' ({draws} draws)' * (draws > 1)}" for choice, draws in choices.items())
         rows.append((label, f"{means[method]:.2f}", errors, paper, chosen, *seconds))
-    protocol = size.protocol
     note = (
         f"{protocol.n_rows} training rows, {protocol.n_basis} basis functions, {protocol.n_completions} completions of "
         f"a row; the paper: 7291, 1000 and 50. Seconds are those of the processor, one thread."

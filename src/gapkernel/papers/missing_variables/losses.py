@@ -3,30 +3,92 @@
 Everything here is a function of the scores F_iks = <theta_k, phi(x_is)> + log w_is of the completions s of row i
 and their log-partition functions G_ik = log sum_s exp F_iks. A is the set of labels that row i may still have.
 
-    gp    l_i = (1 - t) [log sum_k e^G_k - log sum_A e^G_k] + t [log sum_k e^G_k - 1/2 log sum_A e^(2 G_k)]    (10)
-    svm   l_i = (1 - t) [1 + max_(k not in A) G_k - max_A G_k]+ + t [1 + max_(k != y) G_k - G_y]+              (14)
+    gp    l_i = (1 - t) [log sum_k e^G_k - log sum_A e^G_k] + t [log sum_k e^G_k - 1/2 log sum_A e^(2 G_k)]
+    svm   l_i = (1 - t) [1 + max_(k not in A) G_k - max_A G_k]+ + t [1 + max_(k != y) G_k - G_y]+
 
-with y the best label of A in the last bracket. Rows with one label, and all rows unless asked otherwise, have t = 0:
-these are the paper's losses, and a row whose label is wholly missing (A holds every class) loses nothing. Rows
-with t > 0 are transductive, which is ours: the second bracket of "gp" is half the collision entropy of p(y | x_i)
-when A holds every class, that of "svm" is the margin between the two best labels.
+with y the best label of A in the last bracket (equations 6 to 9 of docs/theory/cccp.md). Rows with one label, and all
+rows unless asked otherwise, have t = 0: these are the paper's losses, and a row whose label is wholly missing (A holds
+every class) loses nothing. Rows with t > 0 are transductive, which is ours: the second bracket of "gp" is half the
+collision entropy of p(y | x_i) when A holds every class, that of "svm" is the margin between the two best labels.
 
 Both are convex functions minus convex functions. `tangent` replaces the second by a plane through the present
-scores; what remains, `majorant`, is convex, never below the loss, and equal to it at the present scores: (16).
+scores; what remains, `majorant`, is convex, never below the loss, and equal to it at the present scores.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from gapkernel.compute import starts_of
-from gapkernel.papers.missing_variables.log_partition import Partitions, masked_log_sum
+from gapkernel import compute
+from gapkernel.compute import check_counts, starts_of
 
 TIE = 1e-12
 """Labels whose partition functions differ by less are equally good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """log sum_s exp F_iks, and the share of each completion in it.
+
+    Attributes
+    ----------
+    log : ndarray of shape (n_rows, n_classes)
+        G_ik.
+    shares : ndarray of shape (n_completions, n_classes)
+        p(s | x_i, k), which sums to 1 over the completions of a row. They are the derivatives of ``log``.
+    counts : ndarray of shape (n_rows,)
+        Completions of each row.
+    """
+
+    log: np.ndarray
+    shares: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, counts: np.ndarray) -> Partitions:
+        """Partitions of the scores (with the log-weights of the completions in them)."""
+        check_counts("The completions of the rows", counts, len(scores))
+        log, shares = np.empty((len(counts), scores.shape[1])), np.empty(scores.shape)
+        _partitions(np.ascontiguousarray(scores, np.float64), counts, log, shares)
+        return cls(log, shares, counts)
+
+    def spread(self, per_row: np.ndarray) -> np.ndarray:
+        """Derivatives by row and class, passed on to the scores of the completions."""
+        return self.shares * np.repeat(per_row, self.counts, axis=0)
+
+
+@compute.compiled()
+def _partitions(scores, counts, log, shares):
+    begin = 0
+    for i in range(len(counts)):
+        end = begin + counts[i]
+        for k in range(scores.shape[1]):
+            top = -np.inf
+            for s in range(begin, end):
+                top = max(top, scores[s, k])
+            total = 0.0
+            for s in range(begin, end):
+                shares[s, k] = np.exp(scores[s, k] - top)
+                total += shares[s, k]
+            for s in range(begin, end):
+                shares[s, k] /= total
+            log[i, k] = top + np.log(total)
+        begin = end
+
+
+def masked_log_sum(values: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log sum exp over the classes of each row's mask, and the share of each class in it; -inf for an empty mask."""
+    kept = np.where(mask, values, -np.inf)
+    top = kept.max(axis=1, keepdims=True)
+    top[np.isneginf(top)] = 0.0
+    shares = np.exp(kept - top)
+    total = shares.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return (top + np.log(total)).ravel(), shares / np.where(total > 0, total, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +151,12 @@ class IncompleteLoss(ABC):
     smooth: bool = True
     """Whether the derivatives are continuous."""
 
+    inner_steps: ClassVar[int] = 10
+    """Most steps of L-BFGS inside one step of the procedure."""
+
+    inner_tol: ClassVar[float] = 1e-13
+    """These end when the bound falls by less than this share of itself."""
+
     @abstractmethod
     def value(self, scores: np.ndarray, counts: np.ndarray, labels: Labels) -> tuple[float, np.ndarray]:
         """The loss and its derivatives."""
@@ -146,6 +214,9 @@ class Margin(IncompleteLoss):
         temperature * log(n_classes).
     """
 
+    inner_steps: ClassVar[int] = 100  # near the hinge a bound is stiff, and a few steps would lead nowhere
+    inner_tol: ClassVar[float] = 1e-6
+
     def __init__(self, temperature: float = 0.0):
         self.temperature, self.smooth = temperature, temperature > 0
 
@@ -174,7 +245,7 @@ class Margin(IncompleteLoss):
         return best, own / own.sum(axis=1, keepdims=True)
 
     def _hinges(self, log_partition, labels, own_height, own):
-        """Both brackets of (14), weighted by 1 - t and t: the loss, its derivatives by the other classes, their sum."""
+        """Both brackets of "svm", weighted: the loss, its derivatives by the other classes, their sum."""
         loss, others = self._hinge(log_partition, ~labels.candidates, own_height)
         t = labels.transductive
         if t.any():
@@ -199,3 +270,8 @@ class Margin(IncompleteLoss):
 def _row_sums(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums over the completions and classes of each row."""
     return np.add.reduceat(values.sum(axis=1), starts_of(counts)[:-1]) if len(counts) else np.empty(0)
+
+
+LOSSES: dict[str, IncompleteLoss] = {"gp": Softmax(), "svm": Margin()}
+SMOOTH: dict[str, IncompleteLoss] = {"gp": Softmax(), "svm": Margin(temperature=0.1)}
+"""The same losses, or one near, where a few steps of L-BFGS must do."""

@@ -1,19 +1,26 @@
 """The regularised loss of rows with gaps, summed over blocks of rows.
 
-    J(theta) = sum_i l_i(theta) + lambda/2 ||theta||^2 + balance/2 sum_k (<m, theta_k> - c_k)^2              (10), (14)
+    J(theta) = sum_i l_i(theta) + lambda/2 ||theta||^2 + balance/2 sum_k (<m, theta_k> - c_k)^2
 
-The last term is zero unless transduction asks for it.
+The last term is zero unless transduction asks for it (equation 10 of docs/theory/cccp.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Real
+from typing import ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute import places_of, starts_of
 from gapkernel.papers.missing_variables.losses import IncompleteLoss, Labels, Plane
+
+STAGES = (0.01, 0.03, 0.1, 0.3)
+"""Shares of the transductive weights on the way from the solution of the labelled rows to all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +115,6 @@ class IncompleteProblem:
         """Rows in all blocks."""
         return sum(map(len, self.labels))
 
-    def with_loss(self, loss: IncompleteLoss) -> IncompleteProblem:
-        """The same rows under another loss."""
-        return replace(self, loss=loss)
-
     def __iter__(self) -> Iterator[tuple[Block, Labels]]:
         for b, labels in enumerate(self.labels):
             yield self.blocks[b], labels
@@ -126,23 +129,10 @@ class IncompleteProblem:
         return [self.loss.tangent(block.scores(theta), block.counts, labels) for block, labels in self]
 
     def majorant(self, theta: np.ndarray, planes: list[Plane]) -> tuple[float, np.ndarray]:
-        """The convex bound above J that the planes give, and its (sub)gradient: (16), (20), (22)."""
+        """The convex bound above J that the planes give, and its (sub)gradient."""
         blocks = zip(self, planes, strict=True)
         losses = ((block, self.loss.majorant(block.scores(theta), labels, plane)) for (block, labels), plane in blocks)
         return self._total(theta, losses)
-
-    def scores(self, theta: np.ndarray) -> list[np.ndarray]:
-        """The scores of each block. They are linear in theta: a line of thetas needs them at two points only."""
-        return [block.scores(theta) for block, _ in self]
-
-    def risk(self, scores: list[np.ndarray], planes: list[Plane]) -> tuple[float, list[np.ndarray]]:
-        """The sum of the majorant's losses at given scores, and its derivatives by them."""
-        parts = [self.loss.majorant(*part) for part in zip(scores, self.labels, planes, strict=True)]
-        return sum(value for value, _ in parts), [derivatives for _, derivatives in parts]
-
-    def pull_back(self, derivatives: list[np.ndarray]) -> np.ndarray:
-        """Derivatives by theta from derivatives by the scores of all blocks."""
-        return sum((block.pull_back(d) for (block, _), d in zip(self, derivatives, strict=True)), np.zeros(self.shape))
 
     def quadratic(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """What does not come from the rows: the penalty and the balance."""
@@ -159,3 +149,63 @@ class IncompleteProblem:
             value += part
             gradient = gradient + block.pull_back(derivatives)
         return value, gradient
+
+
+@dataclass(eq=False, repr=False)
+class Transduction(BaseEstimator):
+    """The wish that rows with several possible labels have a clear one, as the parameter of `CCCPClassifier`.
+
+    A row whose label is wholly missing adds nothing to the paper's objective. Transduction, which is ours, adds the
+    collision entropy of its label ("gp") or the margin between its two best labels ("svm"). That has many minima, so
+    the weight of these rows grows from little to all of it, from the solution of the labelled rows on; and as all of
+    them could agree on one class, their mean scores are held near the logarithms of the classes' shares among the
+    labelled rows.
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        Of a row with several possible labels, above 0, up to 1; a labelled row has 1.
+    balance : float, default=1.0
+        How strongly the mean scores of these rows are held to the shares of the classes.
+
+    Examples
+    --------
+    >>> from gapkernel.papers.missing_variables import CCCPClassifier, Transduction
+    >>> X, y = [[0.0, 0.1], [0.2, None], [None, 1.9], [2.1, 2.0], [0.1, 0.0]], [0, 0, 1, 1, -1]
+    >>> CCCPClassifier(C=10.0, transduction=Transduction(), random_state=0).fit(X, y).transduction_
+    array([0, 0, 1, 1, 0])
+    """
+
+    weight: float = 1.0
+    _: KW_ONLY
+    balance: float = 1.0
+
+    _parameter_constraints: ClassVar[dict] = {
+        "weight": [Interval(Real, 0, 1, closed="right")],
+        "balance": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def stages(self, problem: IncompleteProblem) -> list[IncompleteProblem]:
+        """Problems to be solved one after the other, each from the solution of the last: ``problem`` and a balance."""
+        balanced = replace(problem, balance=_balance(problem, self.balance))
+        return [_weighing(problem, 0.0), *(_weighing(balanced, share) for share in STAGES), balanced]
+
+
+def _weighing(problem: IncompleteProblem, share: float) -> IncompleteProblem:
+    """The problem with a share of the transductive weights."""
+    labels = [replace(part, transductive=share * part.transductive) for part in problem.labels]
+    return replace(problem, labels=labels)
+
+
+def _balance(problem: IncompleteProblem, strength: float) -> Balance:
+    """Mean scores over the transductive rows: centred logarithms of the classes' shares, one row added to each."""
+    total, weight = np.zeros(problem.shape[1]), 0.0
+    known = np.ones(problem.shape[0])
+    for block, labels in problem:
+        mine = labels.weight * (labels.transductive > 0)
+        total += np.exp(block.log_weight) * np.repeat(mine, block.counts) @ block.features
+        weight += mine.sum()
+        certain = labels.candidates.sum(axis=1) == 1
+        known += labels.weight[certain] @ labels.candidates[certain]
+    target = np.log(known)
+    return Balance(strength * weight, total / weight, target - target.mean())

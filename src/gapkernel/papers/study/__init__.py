@@ -2,17 +2,21 @@
 
 from gapkernel.papers.study.cone_programs import solved, stacked
 from gapkernel.papers.study.figures import bars, curves, points_of, points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper
+from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper, percent, with_error
+from gapkernel.papers.study.reproduction import Size
 
 __all__ = [
     "Claim",
     "Report",
     "ReportTable",
+    "Size",
     "bars",
     "beside_the_paper",
     "curves",
+    "percent",
     "points_of",
     "points_on_lines",
     "solved",
     "stacked",
+    "with_error",
 ]

@@ -44,12 +44,11 @@ def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, b
 
 def points_of(frame, by: str, score: str) -> dict:
     """``curves`` for one panel in per cent: label -> (fraction, mean, standard error) over the lines of a frame."""
-    found: dict = {}
-    for (label, fraction), part in frame.groupby([by, "fraction"], sort=False):
-        values = 100.0 * part[score].to_numpy(dtype=float)
-        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-        found.setdefault(label, []).append((100.0 * fraction, values.mean(), error))
-    return found
+    points: dict = {}
+    summary = frame.groupby([by, "fraction"], sort=False)[score].agg(["mean", "sem"]).fillna(0.0)
+    for (label, fraction), mean, error in summary.itertuples():
+        points.setdefault(label, []).append((100.0 * fraction, 100.0 * mean, 100.0 * error))
+    return points
 
 
 def bars(groups, series: dict, ylabel: str):

@@ -93,6 +93,17 @@ class Claim(NamedTuple):
     why: str = ""
 
 
+def percent(share: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * share:.0f} %"
+
+
+def with_error(values, digits: int = 1, sign: str = "-") -> str:
+    """The mean of a column of numbers and its standard error; ``sign="+"`` marks positive means too."""
+    mean = f"{values.mean():{sign}.{digits}f}"
+    return f"{mean} ± {values.sem():.{digits}f}" if len(values) > 1 else mean
+
+
 def beside_the_paper(claims: Iterable[Claim], note: str = "") -> ReportTable:
     """The claims of a paper as a table."""
     word = {True: "yes", False: "no", None: "open"}
@@ -130,7 +141,7 @@ class Report:
     >>> report.findings, report.folder  # doctest: +SKIP
     """
 
-    title: str
+    title: str = ""
     findings: list[str] = field(default_factory=list)
     tables: list[ReportTable] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
@@ -138,6 +149,11 @@ class Report:
     remarks: list[str] = field(default_factory=list)
     seconds: float = 0.0
     folder: Path | None = None
+
+    @classmethod
+    def of(cls, *frames) -> Report:
+        """An empty report of results, with the time that they took; None is no result."""
+        return cls(seconds=float(sum(frame["seconds"].sum() for frame in frames if frame is not None)))
 
     def add_figure(self, name: str, figure, caption: str) -> None:
         """Keep a figure with its caption."""

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import joblib
 
 from gapkernel.datasets import available
 from gapkernel.papers.study.report import Report
 from gapkernel.studies import Protocol, Store, Task, rounds_of, run
+
+P = TypeVar("P", bound=Protocol)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,25 @@ PAPERS = {
         ),
     )
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Generic[P]):
+    """How much of a paper's experiment to do.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        What is done in one task.
+    draws : int
+        How often the rows are split, or cells removed.
+    fractions : tuple of float
+        Shares of removed cells.
+    """
+
+    protocol: P
+    draws: int = 1
+    fractions: tuple[float, ...] = ()
 
 
 SIZES = {
@@ -190,22 +211,22 @@ def reproduce(
     available(data_dir)  # refuses a folder that does not exist before anything is written
     from rich.console import Console
 
-    known, console = PAPERS[paper], console or Console()
+    entry, console = PAPERS[paper], console or Console()
     folder = Path(out) if out is not None else Path("reproduced") / f"{paper}-{size}"
-    console.print(f"[bold]{known.authors}: {known.title}[/bold]\n{known.what}")
+    console.print(f"[bold]{entry.authors}: {entry.title}[/bold]\n{entry.what}")
     if not so_far:
-        console.print(SIZES[size].format(known))
+        console.print(SIZES[size].format(entry))
     begin = perf_counter()
     with Store(folder / "results.sqlite") as store:
         jobs = joblib.cpu_count() if n_jobs is None else n_jobs
         data_dir = None if data_dir is None else str(data_dir)
         context = Context(size, data_dir, store, {"n_jobs": jobs, "client": client}, so_far)
-        report: Report = import_module(f"gapkernel.papers.{known.room}.experiment").reproduce(context)
+        report: Report = import_module(f"gapkernel.papers.{entry.room}.experiment").reproduce(context)
         for study in store.studies():
             store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
     if context.left:
         report.findings.insert(0, f"Not finished; what is counted here: {', '.join(context.left.values())}.")
-    report.title = f"{known.authors}: {known.title}"
+    report.title = f"{entry.authors}: {entry.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}{' --so-far' * so_far}")
     console.print(f"{page} ({perf_counter() - begin:.0f} s)", highlight=False, markup=False)

@@ -1,1 +1,0 @@
-"""Random numbers that belong to a row."""
