@@ -30,7 +30,7 @@ def fitted(model, table="numbers", target="number"):
 @ROOM.group("shapley")
 def shapley_values():
     """Exact and sampled, with interactions, of numbers and of classes."""
-    ridge, new = fitted(KernelRidge(gamma=0.2))
+    ridge, new = fitted(KernelRidge(kernel="rbf", gamma=0.2))
     process, _ = fitted(GaussianProcessClassifier(**GIVEN), target="three")
     machine, mixed = fitted(SVC(tol=1e-12), "frame", "two")
     cases = {
@@ -52,7 +52,7 @@ def shapley_values():
 @ROOM.group("tipping points")
 def tipping():
     machine, new = fitted(SVC(kernel="rbf", tol=1e-12), target="two")
-    ridge, _ = fitted(KernelRidge(gamma=0.2, conformal=True))
+    ridge, _ = fitted(KernelRidge(kernel="rbf", gamma=0.2, conformal="count"))
     process, _ = fitted(GaussianProcessRegressor(**GIVEN))
     cases = {
         "classes": tipping_points(machine, new),
@@ -67,9 +67,9 @@ def tipping():
 
 @ROOM.group("coverage")
 def covered():
-    ridge, _ = fitted(KernelRidge(gamma=0.2, conformal=True))
+    ridge, _ = fitted(KernelRidge(kernel="rbf", gamma=0.2, conformal="count"))
     process, _ = fitted(GaussianProcessRegressor(**GIVEN))
-    sets, _ = fitted(GaussianProcessClassifier(**GIVEN, conformal=True), target="three")
+    sets, _ = fitted(GaussianProcessClassifier(**GIVEN, conformal="count"), target="three")
     X = numbers(2, 30)
     labels = np.array(["ant", "bee", "cat"])[np.arange(30) % 3]
     cases = {
@@ -89,7 +89,7 @@ def covered():
 def information():
     process, new = fitted(GaussianProcessRegressor(**GIVEN))
     classes, _ = fitted(GaussianProcessClassifier(**GIVEN), target="three")
-    ridge, mixed = fitted(KernelRidge(), "frame")
+    ridge, mixed = fitted(KernelRidge(kernel="rbf"), "frame")
     row = [new[0, 0], np.nan, np.nan, new[0, 3]]
     cases = {
         "numbers": value_of_information(process, row, n_nodes=16),
@@ -106,7 +106,7 @@ def information():
 
 @ROOM.group("drift")
 def drift():
-    ridge, _ = fitted(KernelRidge())
+    ridge, _ = fitted(KernelRidge(kernel="rbf"))
     X = numbers(3, 30)
     X[:15, 2] = np.nan
     found = {}
