@@ -14,11 +14,10 @@ from typing import Any
 import joblib
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from gapkernel.cli.describe import LOOK, show_gaps
+from gapkernel.cli.describe import show_gaps
 from gapkernel.cli.measures import measured
-from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
+from gapkernel.cli.output import Stopped, as_text, counted, lines_table, may_write, note, say
 from gapkernel.cli.page import page
 from gapkernel.cli.problem import FOLDS, Problem, Request
 from gapkernel.cli.verdict import Verdict
@@ -191,28 +190,21 @@ def fingerprint(problem: Problem, settings) -> str:
 
 def show(verdict: Verdict, console: Console) -> None:
     """Show the scores and the verdict in the terminal."""
-    table = Table(title=f"{verdict.measure.name} over {counted(len(verdict.by_split), 'held-out fold')}", **LOOK)
-    table.add_column("method", overflow="fold")
-    for name in verdict.columns:
-        table.add_column(name, justify="right")
+    measure = verdict.measure.name
+    scores = f"{measure} over {counted(len(verdict.by_split), 'held-out fold')}"
+    table = lines_table(scores, "method", *verdict.columns)
     for name in verdict.ranked:
         style = "bold green" if name == verdict.winner else ""
         table.add_row(verdict.label(name), *verdict.cells(name), style=style)
     console.print(table)
     if verdict.has_hidden:
-        console.print(_curve(verdict))
-    for text in verdict.sentences:
+        shares = [f"{fraction:.0%}" for fraction in verdict.curve.index]
+        curve = lines_table(f"\n{measure} when cells are hidden, with 95% intervals", "cells hidden", *shares)
+        for name in verdict.ranked:
+            curve.add_row(verdict.label(name), *verdict.curve_cells(name))
+        console.print(curve)
+    for text in (verdict.headline, *verdict.sentences):
         say(console, f"\n{text}")
-
-
-def _curve(verdict: Verdict) -> Table:
-    table = Table(title=f"\n{verdict.measure.name} when cells are hidden, with 95% intervals", **LOOK)
-    table.add_column("cells hidden")
-    for fraction in verdict.curve.index:
-        table.add_column(f"{fraction:.0%}", justify="right")
-    for name in verdict.ranked:
-        table.add_row(verdict.label(name), *verdict.curve_cells(name))
-    return table
 
 
 def methods_for(n_rows: int, quick: bool) -> tuple[str, ...]:

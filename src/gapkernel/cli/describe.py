@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.output import as_text, counted, note, say
+from gapkernel.cli.output import LOOK, as_text, counted, note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import AS_IT_IS, Reading, findings, read_raw, typed_frame
 from gapkernel.tables.input_errors import to_leave_out
@@ -17,8 +15,6 @@ MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
 LONGEST_NAME = 24
 LONGEST_LIST = 24
-LEFT = {"title_justify": "left", "caption_justify": "left"}
-LOOK: dict[str, Any] = LEFT | {"box": None, "pad_edge": False, "header_style": "bold"}
 
 
 def describe(data, reading: Reading = AS_IT_IS) -> None:

@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from gapkernel.tables.input_errors import InputError, Message, Setting, shown
 
 OTHER_NAMES = {"categories": "category", "gap_marks": "na"}
 """Options that are not called as their parameter: they take one value each and may be repeated."""
+
+LOOK: dict[str, Any] = {
+    "box": None,
+    "pad_edge": False,
+    "header_style": "bold",
+    "title_justify": "left",
+    "caption_justify": "left",
+}
+"""Of tables in the terminal."""
 
 
 class Stopped(Exception):
@@ -41,6 +51,15 @@ def note(console: Console, message: Message | str, label: str = "Note:") -> None
 def counted(number: int, thing: str) -> str:
     """A number of things, such as "1 row" or "2 rows"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def lines_table(title: str, first: str, *others: str, caption: str | None = None) -> Table:
+    """A table without a frame: its first column is text, the others are numbers, or bars where they have no name."""
+    table = Table(title=title, caption=caption, **LOOK)
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right" if name else "left")
+    return table
 
 
 def may_write(out: Path, *kept: Path | None) -> None:

@@ -9,7 +9,6 @@ from string import Template
 
 import numpy as np
 
-from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.cli.verdict import BASELINE, Verdict
 from gapkernel.estimators.gap.fitted import Members
@@ -125,7 +124,6 @@ def _value(value) -> str:
 
 def _facts(verdict: Verdict, gaps: GapSummary) -> str:
     facts = [
-        (verdict.measure.show(verdict.means[verdict.winner]), f"{verdict.measure.name} of the best"),
         (str(gaps.n_rows), "rows"),
         (str(gaps.n_columns), "columns" if gaps.n_columns != 1 else "column"),
         (f"{gaps.gap_fraction:.1%}", "of the cells are missing"),
@@ -224,11 +222,8 @@ def _gap_note(gaps: GapSummary) -> str:
     if not gaps.n_gaps:
         return "Nowhere: every cell has a value."
     worst = int(gaps.column_gaps.argmax())
-    return (
-        f"{counted(gaps.n_gaps, 'cell')} in {counted(gaps.n_rows - gaps.n_complete_rows, 'row')}; most in "
-        f"“{gaps.names[worst]}” ({gaps.column_gaps[worst] / gaps.n_rows:.1%}). A line of tiles is a pattern, red "
-        f"where a value is missing."
-    )
+    share = gaps.column_gaps[worst] / gaps.n_rows
+    return f"Most in “{gaps.names[worst]}” ({share:.1%}). A line of tiles is a pattern, red where a value is missing."
 
 
 def _method(verdict: Verdict) -> str:
