@@ -140,27 +140,30 @@ def curve_figure(looks: Sequence[Look], x, values, margins, tick: Callable, labe
         return ax.figure
 
 
+@contextmanager
+def _truth_over_promise(ends: Sequence[float], label: str, left=46):
+    """Square axes with the dashed line on which truth and promise agree."""
+    with page_axes(316, left=left, right=24) as ax:
+        ax.plot(ends, ends, color=SOFT, linestyle=(0, (3, 4)), linewidth=1)
+        ax.set(xlim=ends, ylim=ends, xlabel=label)
+        yield ax
+
+
 def reliability_figure(colour: str, promised, observed, low, high, label: str):
     """Observed against promised frequencies with intervals, and the diagonal of perfect probabilities."""
-    with page_axes(316, right=24) as ax:
-        ax.plot([0, 1], [0, 1], color=SOFT, linestyle=(0, (3, 4)), linewidth=1)
+    with _truth_over_promise((0, 1), label) as ax:
         ax.vlines(promised, low, high, color=colour, linewidth=1.6)
         ax.plot(promised, observed, "o", color=colour, markersize=9)
-        places = (0.0, 0.25, 0.5, 0.75, 1.0)
-        names = [f"{place:.0%}" for place in places]
-        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=label)
-        ax.set_xticks(places, names)
-        ax.set_yticks(places, names)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0%", "25%", "50%", "75%", "100%"])
         return ax.figure
 
 
 def prediction_figure(colour: str, predicted, truth, label: str):
     """True against predicted values, and the diagonal of perfect predictions."""
-    with page_axes(316, left=62, right=24) as ax:
-        ends = [min(predicted.min(), truth.min()), max(predicted.max(), truth.max())]
-        ax.plot(ends, ends, color=SOFT, linestyle=(0, (3, 4)), linewidth=1)
+    ends = min(predicted.min(), truth.min()), max(predicted.max(), truth.max())
+    with _truth_over_promise(ends, label, left=62) as ax:
         ax.plot(predicted, truth, "o", color=colour, alpha=0.35, markersize=6, mew=0)
-        ax.set(xlim=ends, ylim=ends, xlabel=label)
         ax.locator_params(nbins=5, steps=[1, 2, 5, 10])
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:.4g}")
