@@ -75,7 +75,7 @@ def describe(
 def compare(
     data: Annotated[Path | None, Argument(help="As for describe; without a file, the Palmer penguins.")] = None,
     target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
-    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path(
+    out: Annotated[Path, Option("--out", "-o", help="The page to write; the results are kept next to it.")] = Path(
         "comparison.html"
     ),
     task: Task = "auto",
@@ -153,7 +153,7 @@ def explain(
     model: Annotated[Path, Argument(help="A file that fit wrote.")],
     data: Data,
     row: Annotated[int, Option("--row", "-r", help="Which row of the table; the first is 0.")] = 0,
-    cost: Annotated[list[str], Option("--cost", metavar="COLUMN=COST", help="Of a measurement; 1 unless said.")] = [],  # noqa: B006
+    cost: Annotated[list[str], Option("--cost", metavar="COLUMN=COST", help="Of measuring it; 1 by default.")] = [],  # noqa: B006
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
     na: GapMarks = [],  # noqa: B006
     decimal: Decimal = None,

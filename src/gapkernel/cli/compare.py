@@ -73,7 +73,7 @@ _warm: set[tuple[str, str]] = set()
 
 
 def request_of(data: Path | None, target: str | None, out: Path, task: str, rows: int, reading: Reading) -> Request:
-    """What the command line asks to compare; without a table it is the penguins, written beside the page."""
+    """The file and target to compare methods on: without a file the penguins, which are written next to the page."""
     if data is None:
         if target is not None:
             raise InputError(

@@ -56,8 +56,9 @@ def _columns(frame, gaps) -> Table:
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
         table.add_row(as_text(name), str(count or "·"), share, drawn, influx, outflux, as_text(_content(frame[name])))
     table.caption = (
-        "influx: gaps of the column beside values of others, as a share of all values; it grows with the gaps. "
-        "outflux: values of the column beside gaps of others, as a share of all gaps"
+        "influx: pairs of a gap in the column and a value in another, as a share of all values; "
+        "it grows with the gaps. "
+        "outflux: pairs of a value in the column and a gap in another, as a share of all gaps"
     )
     return table
 

@@ -44,7 +44,7 @@ class Request:
     reading: Reading = AS_IT_IS
 
     def problem(self) -> Problem:
-        """The problem in the file; whatever cannot be learned from is an error."""
+        """The problem in the file; data that no model can learn from are an error."""
         found = read_labelled_file(self.path, self.target, self.reading, task=self.task, rows=self.rows)
         return Problem(self.path.name, self.target, found)
 
@@ -156,7 +156,7 @@ class Problem:
 
     @property
     def metric(self):
-        """What settings are chosen by; None is accuracy or R squared.
+        """The score that settings are chosen by; None stands for accuracy or R squared.
 
         Uneven classes count the same each: a method that always says the most frequent one is worth nothing.
         """

@@ -51,7 +51,7 @@ class Verdict:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """What is shown, the measure that ranks first."""
+        """The measures that are shown; the first one ranks the methods."""
         return measures_of(self.problem)
 
     @property
@@ -66,7 +66,7 @@ class Verdict:
         means, others = values.mean(), self.natural.groupby("method")[self.measures[1].column].mean()
         order = np.lexsort(
             (-self.measures[1].sign * others[values.columns], -self.measure.sign * means.round(12))
-        )  # the second measure parts equals
+        )  # equal means are ordered by the second measure
         return values[values.columns[order]]
 
     @cached_property

@@ -109,7 +109,7 @@ class Answers:
         return is_classifier(self.model) and not self.of_pairs
 
     def explained(self, target) -> Explained:
-        """The output that is explained of each row; None is the predicted of several classes."""
+        """The output that is explained of each row; without a target, of several classes the predicted one."""
         answers = self.to(self.X)
         n_rows, n_outputs = answers.shape
         labels = np.asarray(self.model.classes_) if self.of_classes else np.arange(n_outputs)

@@ -1,4 +1,4 @@
-"""Do intervals and sets cover as often as they promise, even for rows with many gaps, whatever is missing?"""
+"""Do intervals and sets hold the truth as often as they promise, also for rows with many gaps?"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def as_image(figure, alt: str) -> str:
     import matplotlib as mpl
 
     drawn = BytesIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):  # text stays text, in whatever script
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):  # the browser knows more scripts
         figure.savefig(drawn, format="svg", transparent=True, dpi=72, metadata={"Date": None})
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}">'
 
@@ -113,7 +113,7 @@ def interval_figure(looks: Sequence[Look], means, margins, spots, show: Callable
 
 
 def curve_figure(looks: Sequence[Look], x, values, margins, tick: Callable, label: str):
-    """A line for each method over shares of hidden cells, named at its right end, with intervals beside each other.
+    """A line for each method over shares of hidden cells, named at its right end, with its intervals.
 
     ``values`` and ``margins``, half the widths of the intervals, are (n_methods, n_x).
     """
