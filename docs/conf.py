@@ -51,9 +51,6 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"
 myst_heading_anchors = 4
 
 autosummary_generate = True
-autosummary_filename_map = {  # names that differ in case only share a file on some disks
-    "gapkernel.inspection.Coverage": "gapkernel.inspection.Coverage_class"
-}
 autodoc_typehints = "none"  # numpydoc's types say more
 numpydoc_show_class_members = False  # the template of classes lists them
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

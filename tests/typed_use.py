@@ -27,7 +27,7 @@ def use() -> None:
     gram: np.ndarray = (gk.kernels.GenRBF(gamma=0.5) * 2.0 + gk.kernels.ExpectedLinear()).gram(laws)
     tables: Any = gk.ChainedEquations(n_imputations=2).fit_transform_all(gk.ampute(X, 0.3, random_state=0))
     gaps: GapSummary = gk.missingness.summary(X)
-    covered: gk.inspection.Coverage = gk.inspection.coverage(process, X, y)
+    covered: np.ndarray = gk.inspection.coverage(process, X, y).covered
 
     save(classifier, "model.skops")
     model: Any = load("model.skops")

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.problem import Problem
+from gapkernel.cli.verdict import Verdict
 from gapkernel.tables.files import labelled
 
 NASTY = '<b>&"x"'

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.preprocessing import StandardScaler
 
 from gapkernel import TableModel
-from gapkernel.cli.options import in_options, words_of
+from gapkernel.cli.output import in_options, words_of
 from gapkernel.cli.predict import answers
 from gapkernel.datasets import read_xy
 from gapkernel.persistence import save

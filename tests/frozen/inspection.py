@@ -106,7 +106,7 @@ def information():
 
 @ROOM.group("drift")
 def drift():
-    ridge, _ = fitted(KernelRidge())
+    ridge, _ = fitted(KernelRidge(kernel="rbf"))
     X = numbers(3, 30)
     X[:15, 2] = np.nan
     found = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gapkernel.cli.options import in_options
+from gapkernel.cli.output import in_options
 from gapkernel.tables.input_errors import shown
 
 

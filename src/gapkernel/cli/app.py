@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from gapkernel.cli.output import Stopped
+from gapkernel.tables.input_errors import InputError
 
 __all__ = ["Stopped", "UsageError", "app"]
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps it
@@ -72,7 +75,7 @@ def describe(
 def compare(
     data: Annotated[Path | None, Argument(help="As for describe; without a file, the Palmer penguins.")] = None,
     target: Annotated[str | None, Option("--target", "-t", help="The column to predict.")] = None,
-    out: Annotated[Path, Option("--out", "-o", help="The page to write; results go beside it.")] = Path(
+    out: Annotated[Path, Option("--out", "-o", help="The page to write; the results are kept next to it.")] = Path(
         "comparison.html"
     ),
     task: Task = "auto",
@@ -150,7 +153,7 @@ def explain(
     model: Annotated[Path, Argument(help="A file that fit wrote.")],
     data: Data,
     row: Annotated[int, Option("--row", "-r", help="Which row of the table; the first is 0.")] = 0,
-    cost: Annotated[list[str], Option("--cost", metavar="COLUMN=COST", help="Of a measurement; 1 unless said.")] = [],  # noqa: B006
+    cost: Annotated[list[str], Option("--cost", metavar="COLUMN=COST", help="Of measuring it; 1 by default.")] = [],  # noqa: B006
     absent_as_gaps: Annotated[bool, Option(help="Treat columns that the table does not have as gaps.")] = False,
     na: GapMarks = [],  # noqa: B006
     decimal: Decimal = None,
@@ -188,10 +191,16 @@ def reproduce(
 def bench(
     names: Annotated[list[str] | None, Argument(help="Benchmarks to run; all of them by default.")] = None,
 ) -> None:
-    """Run the benchmarks, in a copy of the repository."""
-    from gapkernel.cli.bench import bench
-
-    bench(names or [])
+    """Run the benchmarks, in a copy of the repository; they write their tables to benchmarks/results."""
+    script = Path(__file__).parents[3] / "benchmarks" / "run.py"
+    if not script.is_file():
+        raise InputError("The benchmarks are not part of the installed package: run this in a copy of the repository.")
+    known = {path.stem for path in script.parent.glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8")}
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise InputError(f"There is no benchmark '{unknown[0]}'. There are: {', '.join(sorted(known))}.")
+    if subprocess.run([sys.executable, str(script), *(names or ())], check=False).returncode:
+        raise InputError("The benchmarks stopped; what they printed says why.")
 
 
 @app.command()

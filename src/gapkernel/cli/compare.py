@@ -14,18 +14,28 @@ from typing import Any
 import joblib
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from gapkernel.cli.comparison.measures import measured
-from gapkernel.cli.comparison.page import page
-from gapkernel.cli.comparison.verdict import Verdict
-from gapkernel.cli.describe import LOOK, show_gaps
-from gapkernel.cli.output import Stopped, as_text, counted, may_write, note, say
-from gapkernel.cli.penguins import HIDDEN, TARGET, write_penguins
+from gapkernel.cli.describe import show_gaps
+from gapkernel.cli.measures import measured
+from gapkernel.cli.output import Stopped, as_text, counted, lines_table, may_write, note, say
+from gapkernel.cli.page import page
 from gapkernel.cli.problem import FOLDS, Problem, Request
+from gapkernel.cli.verdict import Verdict
 from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.missingness import ampute
-from gapkernel.studies import CANDIDATES, Choice, Protocol, Store, Study, Task, duration, run, tasks_of
+from gapkernel.studies import (
+    CANDIDATES,
+    Choice,
+    Protocol,
+    Store,
+    Study,
+    Task,
+    duration,
+    fold_of,
+    run,
+    tasks_of,
+    versions,
+)
 from gapkernel.studies.candidates import (
     COMPARED,
     COMPARED_ON_MANY_ROWS,
@@ -33,10 +43,8 @@ from gapkernel.studies.candidates import (
     COMPARED_QUICKLY_ON_MANY_ROWS,
     EXACT_ROWS,
 )
-from gapkernel.studies.protocol import fold_of
-from gapkernel.studies.store import versions
 from gapkernel.tables import digest_of, take_rows
-from gapkernel.tables.files import Labelled, Reading, at_most
+from gapkernel.tables.files import Labelled, Reading, at_most, write_csv
 from gapkernel.tables.input_errors import InputError
 
 FULL: dict[str, Any] = {"fractions": (0.2, 0.4, 0.6), "repeats": 2}
@@ -45,22 +53,52 @@ WARM_ROWS = 60
 SECONDS = {"gap": 1.0, "gap-quick": 0.4, "baseline": 0.01}
 """Processor time of a task on 300 rows and 8 columns; `OTHER_SECONDS` for other methods."""
 OTHER_SECONDS, EXACT_GAP_SECONDS = 0.2, 6.0
+PENGUINS, SEX, HIDDEN = "penguins.csv", "sex", 0.4
+"""The table that is compared on without another one, its target, and the share of its cells that is hidden."""
+
+PENGUIN_COLUMNS = {
+    "Species": "species",
+    "Island": "island",
+    "Culmen Length (mm)": "bill_length_mm",
+    "Culmen Depth (mm)": "bill_depth_mm",
+    "Flipper Length (mm)": "flipper_length_mm",
+    "Body Mass (g)": "body_mass_g",
+    "Delta 15 N (o/oo)": "delta_15_n",
+    "Delta 13 C (o/oo)": "delta_13_c",
+    "Sex": SEX,
+}
+
 _warm: set[tuple[str, str]] = set()
 """The methods that this process has run once on a table, by their names."""
 
 
 def request_of(data: Path | None, target: str | None, out: Path, task: str, rows: int, reading: Reading) -> Request:
-    """What the command line asks to compare; without a table it is the penguins, written beside the page."""
+    """The file and target to compare methods on: without a file the penguins, which are written next to the page."""
     if data is None:
         if target is not None:
             raise InputError(
                 "--target names a column of a table, but there is no table: gapkernel compare DATA --target COL"
             )
         may_write(out)
-        return Request(write_penguins(out.with_name("penguins.csv")), TARGET, task, rows, reading)
+        return Request(write_penguins(out.with_name(PENGUINS)), SEX, task, rows, reading)
     if target is None:
         raise InputError(f"Which column of {data} is to be predicted? --target COL")
     return Request(data, target, task, rows, reading)
+
+
+def write_penguins(path: Path) -> Path:
+    """Write the Palmer penguins with their measures and the isotopes in their blood, of which a part is hidden.
+
+    Some birds could not be sexed, and of some there was not enough blood for the isotopes, but those are few: with the
+    gaps of nature alone all methods tie. The species would be too easy a target: every method finds it.
+    """
+    from palmerpenguins import load_penguins_raw
+
+    frame = load_penguins_raw()[list(PENGUIN_COLUMNS)].rename(columns=PENGUIN_COLUMNS)
+    frame["species"] = frame["species"].str.split().str[0]  # without the Latin name
+    frame[SEX] = frame[SEX].str.lower()
+    write_csv(ampute(frame.drop(columns=SEX), HIDDEN, random_state=0).assign(**{SEX: frame[SEX]}), path)
+    return path
 
 
 def compare(request: Request, out: Path, *, quick=False, n_jobs=None, methods=None, console=None) -> Verdict:
@@ -152,28 +190,21 @@ def fingerprint(problem: Problem, settings) -> str:
 
 def show(verdict: Verdict, console: Console) -> None:
     """Show the scores and the verdict in the terminal."""
-    table = Table(title=f"{verdict.measure.name} over {counted(len(verdict.by_split), 'held-out fold')}", **LOOK)
-    table.add_column("method", overflow="fold")
-    for name in verdict.columns:
-        table.add_column(name, justify="right")
+    measure = verdict.measure.name
+    scores = f"{measure} over {counted(len(verdict.by_split), 'held-out fold')}"
+    table = lines_table(scores, "method", *verdict.columns)
     for name in verdict.ranked:
         style = "bold green" if name == verdict.winner else ""
         table.add_row(verdict.label(name), *verdict.cells(name), style=style)
     console.print(table)
     if verdict.has_hidden:
-        console.print(_curve(verdict))
-    for text in verdict.sentences:
+        shares = [f"{fraction:.0%}" for fraction in verdict.curve.index]
+        curve = lines_table(f"\n{measure} when cells are hidden, with 95% intervals", "cells hidden", *shares)
+        for name in verdict.ranked:
+            curve.add_row(verdict.label(name), *verdict.curve_cells(name))
+        console.print(curve)
+    for text in (verdict.headline, *verdict.sentences):
         say(console, f"\n{text}")
-
-
-def _curve(verdict: Verdict) -> Table:
-    table = Table(title=f"\n{verdict.measure.name} when cells are hidden, with 95% intervals", **LOOK)
-    table.add_column("cells hidden")
-    for fraction in verdict.curve.index:
-        table.add_column(f"{fraction:.0%}", justify="right")
-    for name in verdict.ranked:
-        table.add_row(verdict.label(name), *verdict.curve_cells(name))
-    return table
 
 
 def methods_for(n_rows: int, quick: bool) -> tuple[str, ...]:
@@ -189,7 +220,7 @@ def _problem(request: Request) -> Problem:
     if n_rows < 4 * FOLDS:
         raise InputError(f"{counted(n_rows, 'row')} are too few to compare methods: {4 * FOLDS} are needed.")
     notes = []
-    if request.path.name == "penguins.csv" and request.target == TARGET:
+    if request.path.name == PENGUINS and request.target == SEX:
         notes.append(f"{HIDDEN:.0%} of the cells were hidden at random for this example.")
     if n_rows > EXACT_ROWS:
         notes.append(
@@ -209,25 +240,21 @@ def _introduce(problem: Problem, console: Console) -> None:
 
 def _results(study: Study, kept: Path, n_jobs: int, expected: float, console: Console):
     """The results of all tasks: first those of one fold, which say better how long the others will take."""
+    first = replace(study, tasks=tuple(task for task in study.tasks if not (task.fraction or task.repeat or task.fold)))
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": True, "label": "Comparing"}
     with Store(kept) as store:
-        known = len(store.finished(study.name))
-        if known:
-            say(console, f"{counted(known, 'result')} in {kept} already; remove it to measure again.\n")
+        done = len(store.finished(study.name))
+        if done:
+            say(console, f"{counted(done, 'result')} in {kept} already; remove it to measure again.\n")
         else:
             tasks = counted(len(study.tasks), "task")
             say(console, f"{tasks}, about {duration(expected)} going by the size of the table.\n")
-        options: dict[str, Any] = {"n_jobs": n_jobs, "progress": True, "label": "Comparing"}
-        first = [task for task in study.tasks if not (task.fraction or task.repeat or task.fold)]
         try:
-            measured_first = run(replace(study, tasks=tuple(first)), store, **options)
+            seconds = run(first, store, **options)["seconds"].mean()
             left = len({task.key for task in study.tasks} - store.finished(study.name))
             if left:
-                seconds = measured_first["seconds"].mean() * left / n_jobs
-                say(
-                    console,
-                    f"{counted(left, 'task')} to do, about {duration(seconds)} going by the first fold; a comparison "
-                    f"that is stopped goes on from there.\n",
-                )
+                time = f"about {duration(seconds * left / n_jobs)} going by the first fold"
+                say(console, f"{counted(left, 'task')} to do, {time}; Ctrl-C stops, the same command goes on.\n")
             return run(study, store, **options)
         except KeyboardInterrupt:
             done = len(store.finished(study.name))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.output import as_text, counted, note, say
+from gapkernel.cli.output import LOOK, as_text, counted, note, say
 from gapkernel.missingness import summary
 from gapkernel.tables.files import AS_IT_IS, Reading, findings, read_raw, typed_frame
 from gapkernel.tables.input_errors import to_leave_out
@@ -17,8 +15,6 @@ MOST_PATTERNS = 12
 WIDEST_PATTERN = 40
 LONGEST_NAME = 24
 LONGEST_LIST = 24
-LEFT = {"title_justify": "left", "caption_justify": "left"}
-LOOK: dict[str, Any] = LEFT | {"box": None, "pad_edge": False, "header_style": "bold"}
 
 
 def describe(data, reading: Reading = AS_IT_IS) -> None:
@@ -60,8 +56,9 @@ def _columns(frame, gaps) -> Table:
         influx, outflux = f"{gaps.flux.influx[k]:.2f}", f"{gaps.flux.outflux[k]:.2f}"
         table.add_row(as_text(name), str(count or "·"), share, drawn, influx, outflux, as_text(_content(frame[name])))
     table.caption = (
-        "influx: gaps of the column beside values of others, as a share of all values; it grows with the gaps. "
-        "outflux: values of the column beside gaps of others, as a share of all gaps"
+        "influx: pairs of a gap in the column and a value in another, as a share of all values; "
+        "it grows with the gaps. "
+        "outflux: pairs of a value in the column and a gap in another, as a share of all gaps"
     )
     return table
 

@@ -9,12 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gapkernel.cli.describe import LOOK, bar
-from gapkernel.cli.output import as_text, note, say
+from gapkernel.cli.describe import bar
+from gapkernel.cli.output import as_text, lines_table, note, say
 from gapkernel.cli.predict import COVERAGE, intervals_of, known_rows, read_model
 from gapkernel.estimators.table_model import TableModel
-from gapkernel.inspection import ShapleyValues, TippingPoints, shapley, tipping_points, value_of_information
-from gapkernel.inspection.value_of_information import ValueOfInformation
+from gapkernel.inspection.shapley import ShapleyValues, shapley
+from gapkernel.inspection.tipping_points import TippingPoints, tipping_points
+from gapkernel.inspection.value_of_information import ValueOfInformation, value_of_information
 from gapkernel.tables import gaps_of, labels_of, take_rows
 from gapkernel.tables.files import AS_IT_IS, Reading
 from gapkernel.tables.input_errors import InputError
@@ -23,8 +24,8 @@ WIDTH = 20
 """Of the longest bar, in characters."""
 
 MOST_CELLS, N_ORDERS = 8, 32
-"""Observed cells up to which all coalitions are tried, and orders that are drawn beyond: probabilities of a process
-among the members take their time, and nobody waits minutes for a table in the terminal."""
+"""Observed cells up to which all coalitions are tried, and the orders that are drawn for more: fewer than in Python, so
+that the table appears within seconds even where a member's probabilities are slow."""
 
 
 def explain(model: Path, data: Path, row: int, reading: Reading = AS_IT_IS, *, costs=(), absent_as_gaps=False) -> None:
@@ -88,9 +89,7 @@ def _headline(saved: TableModel, X, pushed: ShapleyValues, row: int, data: Path)
 
 def _pushes(pushed: ShapleyValues) -> Table:
     """A line for each observed cell, the largest push first."""
-    table = Table(title="\nWhat pushed it", **LOOK)
-    for name, justify in (("cell", "left"), ("push", "right"), ("", "left")):
-        table.add_column(name, justify=justify, no_wrap=bool(name))  # type: ignore[arg-type]
+    table = lines_table("\nWhat pushed it", "cell", "push", "")
     values, errors = pushed.values[0], pushed.standard_error[0]
     largest = max(np.nanmax(np.abs(values)), 1e-12)
     for k in np.argsort(-np.abs(values), kind="stable"):
@@ -119,29 +118,25 @@ def _what_gaps_are_worth(
 
 def _missing(names: list[str], worth: ValueOfInformation | None, points: TippingPoints | None) -> Table:
     """A line for each missing cell, the one most worth measuring first."""
-    table = Table(title="\nWhat is missing", **LOOK)
-    table.add_column("cell")
-    gains = dict.fromkeys(names, 0.0)
+    gains, columns, caption = dict.fromkeys(names, 0.0), [], None
     if worth is not None:
         gains |= dict(zip(worth.names, np.maximum(worth.worth, 0.0).tolist(), strict=True))
-        per_cost = " for its cost" if worth.priced else ""
-        table.add_column(f"fall of the {worth.measure} if measured{per_cost}", justify="right")
-        table.add_column("")
+        columns = [f"fall of the {worth.measure} if measured{' for its cost' * worth.priced}", ""]
     if points is not None:
-        table.add_column("tips at", justify="right")
-        table.caption = (
+        columns.append("tips at")
+        caption = (
             "Tips at: by how many deviations of its column the missing value would have to differ from what is "
             "expected of it before the prediction changes; - if 3 do not suffice."
         )
-    largest = max(*gains.values(), 1e-12)
+    table, largest = lines_table("\nWhat is missing", "cell", *columns, caption=caption), max(*gains.values(), 1e-12)
     for name in sorted(names, key=lambda name: -gains[name]):
         cells: list = [as_text(name)]
         if worth is not None:
             cells += [f"{gains[name]:.3g}", Text(bar(gains[name] / largest, WIDTH), style="blue")]
         if points is not None:
             place = points.names.index(name)
-            tilt, sign = points.tilt[0, place], "+" if points.direction[0, place] > 0 else "-"
-            cells.append(f"{sign}{tilt:.2f}" if np.isfinite(tilt) else "-")
+            tilt, sign = points.tilt[0, place], points.direction[0, place]
+            cells.append(f"{sign * tilt:+.2f}" if np.isfinite(tilt) else "-")
         table.add_row(*cells)
     return table
 

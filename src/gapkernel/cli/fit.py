@@ -7,10 +7,8 @@ from pathlib import Path
 
 from joblib import parallel_config
 from rich.console import Console
-from rich.table import Table
 
-from gapkernel.cli.describe import LOOK
-from gapkernel.cli.output import counted, may_write, note, say
+from gapkernel.cli.output import counted, lines_table, may_write, note, say
 from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.fitted import Members
@@ -63,10 +61,7 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
 
 def show_members(members: Members, loss: str, console: Console) -> None:
     """Show the members that a Gap estimator tried, and the weights of those it uses; its scores are minus a loss."""
-    table = Table(title=f"Members, by their {loss} out of fold", **LOOK)
-    table.add_column("member")
-    for name in ("weight", loss, "seconds"):
-        table.add_column(name, justify="right")
+    table = lines_table(f"Members, by their {loss} out of fold", "member", "weight", loss, "seconds")
     for row in members:
         weight = f"{row.weight:.0%}" if row.weight else "-"
         table.add_row(row.member, weight, f"{-row.score:.4g}", f"{row.seconds:.1f}", style="" if row.weight else "dim")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
-from gapkernel.cli.options import in_options, words_of
+from gapkernel.cli.output import in_options, words_of
 from gapkernel.estimators.candidate import has_categories
 from gapkernel.studies import CANDIDATES, Candidate, Choice, choose, folds, table_grid, try_out
 from gapkernel.studies.protocol import Tuned
@@ -44,7 +44,7 @@ class Request:
     reading: Reading = AS_IT_IS
 
     def problem(self) -> Problem:
-        """The problem in the file; whatever cannot be learned from is an error."""
+        """The problem in the file; data that no model can learn from are an error."""
         found = read_labelled_file(self.path, self.target, self.reading, task=self.task, rows=self.rows)
         return Problem(self.path.name, self.target, found)
 
@@ -156,7 +156,7 @@ class Problem:
 
     @property
     def metric(self):
-        """What settings are chosen by; None is accuracy or R squared.
+        """The score that settings are chosen by; None stands for accuracy or R squared.
 
         Uneven classes count the same each: a method that always says the most frequent one is worth nothing.
         """

@@ -23,15 +23,19 @@ ROWS_AT_ONCE = 2**14
 """Rows with hidden cells that are answered together."""
 
 
-class Chosen(NamedTuple):
-    """What is explained of each row.
+WORDS = {"predict": "prediction", "predict_proba": "probability", "decision_function": "decision value"}
+"""What people call the answer of a method, where its own name does not say it."""
+
+
+class Explained(NamedTuple):
+    """Which number of a row's answer is explained.
 
     Attributes
     ----------
     outputs : ndarray of shape (n_rows,)
-        The column of the answers.
+        Its place among the outputs of the method.
     signs : ndarray of shape (n_rows,)
-        What it is multiplied by.
+        -1 where it is the output's opposite: a decision value of two classes is that of the second.
     labels : ndarray of shape (n_rows,)
         The class, or the number of the target.
     """
@@ -85,55 +89,62 @@ class Answers:
     def __call__(self, rows: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         """The answers to ``rows`` (their places) with ``hidden`` cells, (n, n_outputs)."""
         if isinstance(self.X, Table):
-            seen: Any = Table(np.where(hidden, np.nan, self.table.values[rows]), self.table.schema)
+            return self.to(Table(np.where(hidden, np.nan, self.table.values[rows]), self.table.schema))
+        return self.to(with_gaps(take_rows(self.X, rows), hidden))
+
+    def to(self, X) -> np.ndarray:
+        """The answers to any rows, (n, n_outputs)."""
+        if self.method != "variance":
+            answers = getattr(self.model, self.method)(X)
         else:
-            seen = with_gaps(take_rows(self.X, rows), hidden)
-        if self.method == "variance":
             try:
-                found = self.model.predict(seen, return_std=True)[1] ** 2
+                answers = self.model.predict(X, return_std=True)[1] ** 2
             except TypeError as error:
                 raise ValueError(f"{type(self.model).__name__} has no predict(X, return_std=True).") from error
-        else:
-            found = getattr(self.model, self.method)(seen)
-        return np.asarray(found).reshape(len(rows), -1)
+        return np.asarray(answers).reshape(len(X), -1)
 
-    def chosen(self, target) -> Chosen:
-        """The output that is explained of each row; None is the predicted of several classes."""
-        found = self(np.arange(len(self.table)), np.zeros(self.table.shape, bool))
-        n_rows, n_outputs = found.shape
-        labels = np.asarray(self.model.classes_) if is_classifier(self.model) else np.arange(n_outputs)
-        one_for_two = is_classifier(self.model) and n_outputs == 1  # a value for the second class, against the first
-        if self.of_pairs:
-            labels = np.arange(n_outputs)
+    @property
+    def of_classes(self) -> bool:
+        """Whether the outputs are those of classes."""
+        return is_classifier(self.model) and not self.of_pairs
+
+    def explained(self, target) -> Explained:
+        """The output that is explained of each row; without a target, of several classes the predicted one."""
+        answers = self.to(self.X)
+        n_rows, n_outputs = answers.shape
+        labels = np.asarray(self.model.classes_) if self.of_classes else np.arange(n_outputs)
         if target is not None:
             if target not in labels.tolist():
                 raise ValueError(f"target must be one of {labels.tolist()}, got {target!r}.")
             places = np.full(n_rows, labels.tolist().index(target))
-        elif len(labels) <= 2 and is_classifier(self.model):
+        elif self.of_classes and len(labels) <= 2:
             places = np.full(n_rows, len(labels) - 1)
-        elif n_outputs == 1 or (is_classifier(self.model) and not self.of_pairs):
-            places = found.argmax(axis=1)
+        elif self.of_classes or n_outputs == 1:
+            places = answers.argmax(axis=1)
         else:
             what = "pairs of classes" if self.of_pairs else "targets"
             raise ValueError(f"The model has {n_outputs} {what}: say which one is explained by target=.")
-        if one_for_two:
-            return Chosen(np.zeros(n_rows, int), np.where(places == 1, 1.0, -1.0), labels[places])
-        return Chosen(places, np.ones(n_rows), labels[places])
+        if self.of_classes and n_outputs == 1:
+            return Explained(np.zeros(n_rows, int), np.where(places == 1, 1.0, -1.0), labels[places])
+        return Explained(places, np.ones(n_rows), labels[places])
+
+
+def in_words(method: str, label=None) -> str:
+    """What people call the answer of a method, of one class or of any."""
+    words = WORDS.get(method, method.replace("_", " "))
+    return words if label is None else f"{words} of {label}"
 
 
 def _settled(model, method: str) -> str:
     """The method that answers, checked."""
-    if method == "auto":
-        found = "predict" if is_regressor(model) else next((name for name in EXPLAINED if hasattr(model, name)), None)
-        if found is None:
-            raise ValueError(f"{type(model).__name__} has none of {', '.join(EXPLAINED)}, so nothing can be explained.")
-        return found
-    known = ("predict", "variance") if is_regressor(model) else EXPLAINED
-    if method not in known or (method in EXPLAINED and not hasattr(model, method)):
+    known = ("predict", "variance") if is_regressor(model) else tuple(m for m in EXPLAINED if hasattr(model, m))
+    if not known:
+        raise ValueError(f"{type(model).__name__} has none of {', '.join(EXPLAINED)}, so nothing can be explained.")
+    if method not in ("auto", *known):
         raise ValueError(
-            f"response_method must be 'auto' or a method of {type(model).__name__} among {known}, got {method!r}."
+            f"response_method must be 'auto' or, for {type(model).__name__}, one of {', '.join(known)}, got {method!r}."
         )
-    return method
+    return known[0] if method == "auto" else method
 
 
 def with_summary(model, lacks: str) -> Inspectable:
@@ -148,9 +159,7 @@ def with_summary(model, lacks: str) -> Inspectable:
 
 def inside_of(model):
     """The estimator inside scikit-learn's `CalibratedClassifierCV`, or the model itself."""
-    from sklearn.calibration import CalibratedClassifierCV  # slow to import
-
-    return model.calibrated_classifiers_[0].estimator if isinstance(model, CalibratedClassifierCV) else model
+    return model.calibrated_classifiers_[0].estimator if hasattr(model, "calibrated_classifiers_") else model
 
 
 def last_step(model, X, names) -> tuple[Any, Any, Any]:

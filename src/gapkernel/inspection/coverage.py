@@ -1,4 +1,4 @@
-"""Do intervals and sets cover as often as they promise, even for rows with many gaps, whatever is missing?"""
+"""Do intervals and sets hold the truth as often as they promise, also for rows with many gaps?"""
 
 from __future__ import annotations
 
@@ -16,34 +16,7 @@ from gapkernel.tables import read_table
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Coverage of intervals or sets by number of missing cells, or by mask.
-
-    Attributes
-    ----------
-    coverage : float
-        The probability that the intervals or sets promise.
-    missing : ndarray of shape (n_groups,)
-        The number of missing cells of each group of rows, in rising order.
-    n_rows : ndarray of shape (n_groups,)
-        How many rows there are in it.
-    covered : ndarray of shape (n_groups,)
-        Share of these rows whose target lies in its interval or set.
-    width : ndarray of shape (n_groups,)
-        Mean width of their intervals, or mean number of classes in their sets.
-    masks : ndarray of shape (n_groups, n_features), bool, or None
-        With ``by="mask"``, the gaps that the rows of a group share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel.inspection import Coverage
-    >>> found = Coverage(0.9, np.array([0, 1]), np.array([100, 50]), np.array([0.91, 0.84]), np.array([1.0, 1.6]))
-    >>> round(found.overall, 3)
-    0.887
-    >>> found.confidence().round(2)  # of the shares, for rows without and with a gap
-    array([[0.84, 0.95],
-           [0.71, 0.92]])
-    """
+    """How often intervals or sets hold the truth, by number of missing cells or by mask; see `coverage`."""
 
     coverage: float
     missing: np.ndarray
@@ -90,6 +63,24 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     Returns
     -------
     result : Coverage
+        coverage : float
+            The probability that the intervals or sets promise.
+        missing : ndarray of shape (n_groups,)
+            The number of missing cells of each group of rows, in rising order.
+        n_rows : ndarray of shape (n_groups,)
+            How many rows there are in it.
+        covered : ndarray of shape (n_groups,)
+            Share of these rows whose target lies in its interval or set.
+        width : ndarray of shape (n_groups,)
+            Mean width of their intervals, or mean number of classes in their sets.
+        masks : ndarray of shape (n_groups, n_features), bool, or None
+            With ``by="mask"``, the gaps that the rows of a group share.
+        standard_error : ndarray of shape (n_groups,)
+            Of the shares, if the intervals covered as often as they promise.
+        overall : float
+            Share over all rows.
+
+        ``confidence(coverage=0.95)`` gives Wilson's confidence intervals of the shares, (n_groups, 2).
 
     Examples
     --------
@@ -106,6 +97,8 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     (array([0, 1, 2]), array([54, 36, 10]))
     >>> bool(np.all(np.diff(result.width) > 0))  # the less is known, the wider
     True
+    >>> result.confidence().shape
+    (3, 2)
     """
     coverage = checked_coverage(coverage)
     if by not in ("count", "mask"):
@@ -113,15 +106,13 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     masks = _gaps_seen(X, estimator)
     check_consistent_length(masks, y)
     inside, width = _answers(estimator, X, y, coverage)
-    groups, group, n_rows = np.unique(
-        masks if by == "mask" else masks.sum(axis=1), axis=0, return_inverse=True, return_counts=True
-    )
+    keys = masks if by == "mask" else masks.sum(axis=1, keepdims=True)
+    groups, group, n_rows = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     covered, mean_width = (np.bincount(group, values) / n_rows for values in (inside, width))
-    if by == "count":
-        return Coverage(coverage, groups, n_rows, covered, mean_width)
     missing = groups.sum(axis=1)
     order = np.lexsort((-n_rows, missing))
-    return Coverage(coverage, *(part[order] for part in (missing, n_rows, covered, mean_width, groups)))
+    shown = groups[order] if by == "mask" else None
+    return Coverage(coverage, missing[order], n_rows[order], covered[order], mean_width[order], shown)
 
 
 def _answers(estimator, X, y, coverage: float) -> tuple[np.ndarray, np.ndarray]:

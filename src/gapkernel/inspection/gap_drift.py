@@ -26,25 +26,7 @@ OTHER_PATTERNS = "rarer patterns"
 
 
 class Change(NamedTuple):
-    """How often something is missing now, and at fit.
-
-    Attributes
-    ----------
-    name : str
-        A column, or the columns that are missing together.
-    at_fit, now : float
-        Shares of the rows.
-    effect : float
-        Cohen's h, 2 asin sqrt(now) - 2 asin sqrt(at_fit): 0.2 is small, 0.5 medium, 0.8 large.
-    pvalue : float
-        Of Fisher's exact test, with Holm's correction for all lines of the table.
-
-    Examples
-    --------
-    >>> from gapkernel.inspection import Change
-    >>> Change("age", at_fit=0.1, now=0.4, effect=0.73, pvalue=0.001).name
-    'age'
-    """
+    """How often something is missing now and at fit; `gap_drift` says what each number is."""
 
     name: str
     at_fit: float
@@ -54,16 +36,7 @@ class Change(NamedTuple):
 
 
 class Changes(tuple[Change, ...]):
-    """Changes, the smallest p-value first; printed as a table.
-
-    Examples
-    --------
-    >>> from gapkernel.inspection import Change, Changes
-    >>> Changes([Change("age", 0.1, 0.4, 0.73, 0.001), Change("pulse", 0.2, 0.2, 0.0, 1.0)])
-             at fit     now  effect   p-value
-    age       10.0%   40.0%    0.73     0.001
-    pulse     20.0%   20.0%    0.00         1
-    """
+    """Changes, the smallest p-value first; printed as a table."""
 
     def __repr__(self) -> str:
         width = max([6, *(len(change.name) for change in self)])
@@ -75,34 +48,7 @@ class Changes(tuple[Change, ...]):
 
 @dataclass(frozen=True, eq=False)
 class GapDrift:
-    """How the gaps of new rows differ from those of the training rows.
-
-    Attributes
-    ----------
-    pvalue : float
-        Of the masks as a whole: a permutation test of their distance. Below 0.05 they have changed.
-    distance : float
-        Maximum mean discrepancy of the masks under the kernel on gaps: 0 if all patterns are as frequent as at fit.
-    columns : Changes
-        The gap rate of each column, the surest change first.
-    patterns : Changes
-        The frequency of each gap pattern that 5 or more rows have, at fit and now together, and of all rarer ones.
-    n_rows : int
-        Number of new rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import KernelRidge
-    >>> from gapkernel.inspection import gap_drift
-    >>> X = np.random.default_rng(0).standard_normal((40, 2))
-    >>> model = KernelRidge().fit(X, X[:, 0])
-    >>> X[:20, 1] = np.nan
-    >>> gap_drift(model, X, random_state=0).columns
-             at fit     now  effect   p-value
-    1          0.0%   50.0%    1.57   1.6e-07
-    0          0.0%    0.0%    0.00         1
-    """
+    """How the gaps of new rows differ from those of the training rows; see `gap_drift`."""
 
     pvalue: float
     distance: float
@@ -133,6 +79,20 @@ def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
     Returns
     -------
     result : GapDrift
+        pvalue : float
+            Of the masks as a whole: a permutation test of their distance. Below 0.05 they have changed.
+        distance : float
+            Maximum mean discrepancy of the masks under the kernel on gaps: 0 if all patterns are as frequent as at fit.
+        columns : Changes
+            One for each column: its ``name``, the shares of its gaps ``at_fit`` and ``now``, the ``effect`` (Cohen's
+            h, 2 asin sqrt(now) - 2 asin sqrt(at_fit): 0.2 is small, 0.5 medium, 0.8 large) and the ``pvalue`` of
+            Fisher's exact test, with Holm's correction for all lines. The smallest p-value comes first.
+        patterns : Changes
+            The same of each gap pattern that 5 or more rows have, at fit and now together, and of all rarer ones.
+        n_rows : int
+            Number of new rows.
+
+        ``changed(significance=0.05)`` lists the columns whose p-values are below that.
 
     Examples
     --------
@@ -149,6 +109,11 @@ def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
     >>> result = gap_drift(model, new, random_state=0)
     >>> result.pvalue, result.changed()
     (0.001, ['1'])
+    >>> result.columns
+             at fit     now  effect   p-value
+    1         12.5%   46.0%    0.77   1.3e-09
+    0         12.0%    7.0%   -0.17      0.46
+    2         13.5%   13.0%   -0.01         1
     """
     check_is_fitted(model)
     inside, X_new, named = _inside(model, X_new, getattr(model, "feature_names_in_", None))

@@ -10,58 +10,17 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, validate_params
 
-from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, Chosen
+from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, Explained, in_words
 from gapkernel.rows import Patterns
 from gapkernel.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """How much each observed cell of each row has moved the answer from what is said of a row without any cell.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_features)
-        They sum to the answer less ``base_value``. NaN in the gaps: nothing was learned from them.
-    base_value : float or ndarray of shape (n_samples,)
-        The answer to a row without any cell; one for each row if rows are explained for different classes.
-    standard_error : ndarray of shape (n_samples, n_features)
-        Of the values: 0 where all coalitions of cells were tried, NaN in the gaps.
-    exact : bool
-        Whether hiding a cell is averaging over it: the values are then the conditional Shapley values under the fitted
-        density (up to ``standard_error``). Elsewhere they are a definition of their own: what the model itself answers
-        when it is told less.
-    interactions : ndarray of shape (n_samples, n_features, n_features) or None
-        Off the diagonal half of what a pair of cells does together beyond what each does alone, on the diagonal what is
-        left of a cell's value; a line sums to the value of its cell.
-    names : tuple of str
-        The columns.
-    table : Table
-        The rows.
-    method : str
-        What is explained: the method of the model that answered.
-    outputs : ndarray of shape (n_samples,)
-        The class or the number of the target that is explained of each row.
-    of_classes : bool
-        Whether these are classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import KernelRidge
-    >>> from gapkernel.inspection import shapley
-    >>> X = np.random.default_rng(0).standard_normal((40, 2))
-    >>> model = KernelRidge(kernel="linear", alpha=0.01).fit(X, 3 * X[:, 0] + X[:, 1])
-    >>> found = shapley(model, [[1.0, np.nan]])
-    >>> bool(np.isnan(found.values[0, 1])), found.label(0, 0), found.title()
-    (True, '0 = 1', 'prediction')
-    >>> bool(np.isclose(found.answers[0], model.predict([[1.0, np.nan]])[0]))
-    True
-    """
+    """How much each observed cell of each row moved the answer; what `shapley` returns says what is in it."""
 
     values: np.ndarray
     base_value: Any
@@ -86,18 +45,11 @@ class ShapleyValues:
 
     def title(self, row: int | None = None) -> str:
         """What is explained, of one row or of all, as text."""
-        words = {"predict": "prediction", "predict_proba": "probability", "latent_mean": "latent mean"}
-        said = words.get(self.method, self.method.replace("decision_function", "decision value"))
         outputs = np.unique(self.outputs) if row is None else self.outputs[[row]]
-        return f"{said} of {outputs[0]}" if self.of_classes and len(outputs) == 1 else said
+        return in_words(self.method, outputs[0] if self.of_classes and len(outputs) == 1 else None)
 
     def to_shap(self) -> Any:
-        """The same as a `shap.Explanation`, for the plots of shap; gaps have value 0 there.
-
-        Returns
-        -------
-        explanation : shap.Explanation
-        """
+        """The same as a `shap.Explanation`, for the plots of shap; gaps have value 0 there."""
         try:
             import shap
         except ImportError as error:
@@ -163,6 +115,34 @@ def shapley(
     Returns
     -------
     result : ShapleyValues
+        values : ndarray of shape (n_samples, n_features)
+            They sum to the answer less ``base_value``. NaN in the gaps: nothing was learned from them.
+        base_value : float or ndarray of shape (n_samples,)
+            The answer to a row without any cell; one for each row if rows are explained for different classes.
+        standard_error : ndarray of shape (n_samples, n_features)
+            Of the values: 0 where all coalitions of cells were tried, NaN in the gaps.
+        exact : bool
+            Whether hiding a cell is averaging over it: the values are then the conditional Shapley values under the
+            fitted density, up to ``standard_error``. Elsewhere they are a definition of their own: what the model
+            itself answers when it is told less.
+        interactions : ndarray of shape (n_samples, n_features, n_features) or None
+            Off the diagonal half of what a pair of cells does together beyond what each does alone, on the diagonal
+            what is left of a cell's value; a line sums to the value of its cell.
+        names : tuple of str
+            The columns.
+        table : Table
+            The rows.
+        method : str
+            The method of the model that answered.
+        outputs : ndarray of shape (n_samples,)
+            The class, or the number of the target, that is explained of each row.
+        of_classes : bool
+            Whether these are classes.
+        answers : ndarray of shape (n_samples,)
+            The answers that are explained.
+
+        ``label(row, column)`` is a cell as text, ``title(row)`` what is explained of the row, and ``to_shap()`` the
+        same as a ``shap.Explanation``, in which gaps have value 0.
 
     Examples
     --------
@@ -175,9 +155,11 @@ def shapley(
     >>> result = shapley(model, [[1.0, np.nan, 0.5]])
     >>> result.values.round(1) + 0.0, result.exact
     (array([[2.2, nan, 0. ]]), True)
+    >>> result.label(0, 0), result.title()
+    ('0 = 1', 'prediction')
     """
     answers = Answers.of(model, X, response_method)
-    chosen = answers.chosen(target)
+    explained = answers.explained(target)
     table, patterns = answers.table, Patterns.of(answers.table.missing)
     if interactions:
         _check_pairs(table, max_exact)
@@ -187,7 +169,7 @@ def shapley(
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     for begin, end, gaps in zip(patterns.row_start, patterns.row_start[1:], patterns.gaps, strict=False):
         rows, cells = patterns.order[begin:end], np.flatnonzero(~gaps)
-        worth_of = partial(_worth, answers, chosen, rows, cells)
+        worth_of = partial(_worth, answers, explained, rows, cells)
         if len(cells) <= max_exact:
             worth = worth_of(all_coalitions(len(cells)))
             found, error = worth @ shapley_weights(len(cells)).T, np.zeros((len(rows), len(cells)))
@@ -199,9 +181,9 @@ def shapley(
             found, error, base[rows] = _sampled(orders, worth_of)
         values[np.ix_(rows, cells)], errors[np.ix_(rows, cells)] = found, error
     names = table.schema.names or tuple(map(str, range(d)))
-    whole = float(base[0]) if len(np.unique(chosen.outputs)) == 1 else base
-    said = answers.method, chosen.labels, is_classifier(model) and not answers.of_pairs
-    return ShapleyValues(values, whole, errors, answers.exact, pairs, names, table, *said)
+    whole = float(base[0]) if len(np.unique(explained.outputs)) == 1 else base
+    what = answers.method, explained.labels, answers.of_classes
+    return ShapleyValues(values, whole, errors, answers.exact, pairs, names, table, *what)
 
 
 def all_coalitions(m: int) -> np.ndarray:
@@ -218,7 +200,7 @@ def shapley_weights(m: int) -> np.ndarray:
     return np.where(told, among[size - 1][:, None], -among[size][:, None]).T
 
 
-def _worth(answers: Answers, chosen: Chosen, rows, cells, told: np.ndarray) -> np.ndarray:
+def _worth(answers: Answers, explained: Explained, rows, cells, told: np.ndarray) -> np.ndarray:
     """What each coalition of cells is worth for each row, (n_rows, n_coalitions)."""
     hidden = np.ones((len(told), answers.table.shape[1]), bool)
     hidden[:, cells] = ~told
@@ -227,7 +209,7 @@ def _worth(answers: Answers, chosen: Chosen, rows, cells, told: np.ndarray) -> n
         these, masks = rows[some], hidden[part]
         places = np.repeat(these, len(masks))
         found = answers(places, np.tile(masks, (len(these), 1)))
-        found = chosen.signs[places] * found[np.arange(len(places)), chosen.outputs[places]]
+        found = explained.signs[places] * found[np.arange(len(places)), explained.outputs[places]]
         worth[some, part] = found.reshape(len(these), len(masks))
     return worth
 

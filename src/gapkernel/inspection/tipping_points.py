@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.calibration import checked_coverage
-from gapkernel.inspection.answers import ROWS_AT_ONCE, with_summary
+from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, in_words, with_summary
 from gapkernel.inspection.coverage import intervals
 from gapkernel.tables import Table, Tilt
 
@@ -30,35 +30,7 @@ HALVINGS = 12
 
 @dataclass(frozen=True, eq=False)
 class TippingPoints:
-    """How far the law of each missing cell can move before the prediction for its row changes.
-
-    Attributes
-    ----------
-    tilt : ndarray of shape (n_samples, n_features)
-        The smallest shift of the cell's mean, in standard deviations of its column, at which the predicted class
-        changes, or the predicted number leaves its interval. Infinite where the cell was observed or no shift up to 3
-        changes anything; NaN for a missing category, which no number of deviations describes.
-    direction : ndarray of shape (n_samples, n_features)
-        1 where the shift is up, -1 where it is down, 0 where there is none.
-    predictions : ndarray of shape (n_samples,)
-        The predictions without any shift.
-    gaussian_share : float
-        The weight of what moved. Below 1 some members of an ensemble have no Gaussian laws (trees have no laws at all)
-        and answered as before, so the ensemble may be less steady than it seems.
-    names : tuple of str
-        The columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import SVC
-    >>> from gapkernel.inspection import tipping_points
-    >>> X = np.random.default_rng(0).standard_normal((40, 2))
-    >>> model = SVC(kernel="linear").fit(X, X.sum(axis=1) > 0)
-    >>> found = tipping_points(model, [[0.5, np.nan], [1.0, 1.0]])
-    >>> found.rows.round(1), found.direction[0]  # the first row tips if its second cell is lower
-    (array([0.9, inf]), array([ 0, -1]))
-    """
+    """How far the law of each missing cell can move before the prediction for its row changes; see `tipping_points`."""
 
     tilt: np.ndarray
     direction: np.ndarray
@@ -98,6 +70,21 @@ def tipping_points(model, X, *, coverage=0.9, tolerance=None) -> TippingPoints:
     Returns
     -------
     result : TippingPoints
+        tilt : ndarray of shape (n_samples, n_features)
+            The smallest shift of the cell's mean, in standard deviations of its column, at which the predicted class
+            changes, or the predicted number leaves its interval. Infinite where the cell was observed or no shift up
+            to 3 changes anything; NaN for a missing category, which no number of deviations describes.
+        direction : ndarray of shape (n_samples, n_features)
+            1 where the shift is up, -1 where it is down, 0 where there is none.
+        rows : ndarray of shape (n_samples,)
+            The tipping point of each row: the smallest of its cells.
+        predictions : ndarray of shape (n_samples,)
+            The predictions without any shift.
+        gaussian_share : float
+            The weight of what moved. Below 1 some members of an ensemble have no Gaussian laws (trees have no laws at
+            all) and answered as before, so the ensemble may be less steady than it seems.
+        names : tuple of str
+            The columns.
 
     Examples
     --------
@@ -115,22 +102,28 @@ def tipping_points(model, X, *, coverage=0.9, tolerance=None) -> TippingPoints:
     """
     check_is_fitted(model)
     table = tiltable(model, X)
-    spread, missing = model.training_summary_.deviations, table.missing
+    spread, missing, predictions = model.training_summary_.deviations, table.missing, model.predict(table)
     rows, columns = np.nonzero(missing & ~np.isnan(spread))
-    changes = _change_rule(model, table, checked_coverage(coverage), tolerance)
+    changes = _change_rule(model, table, predictions, checked_coverage(coverage), tolerance)
     tilt = np.where(missing & np.isnan(spread), np.nan, np.inf)
     direction = np.zeros(table.shape, np.int64)
     for side in (1, -1):
 
         def changed_at(shifts, cells, side=side):
-            return changes(rows[cells], _tilted(model, table, rows[cells], columns[cells], side * shifts))
+            now = np.empty(len(cells), predictions.dtype)
+            for column in np.unique(columns[cells]).tolist():
+                mine = np.flatnonzero(columns[cells] == column)
+                for part in (mine[batch] for batch in gen_batches(len(mine), ROWS_AT_ONCE)):
+                    tilted = _under(model, table[rows[cells[part]]], column, side * shifts[part])
+                    now[part] = model.predict(tilted)
+            return changes(rows[cells], now)
 
-        found = _first_change(len(rows), changed_at)
-        nearer = found < tilt[rows, columns]
-        tilt[rows[nearer], columns[nearer]] = found[nearer]
+        shifts = _first_change(len(rows), changed_at)
+        nearer = shifts < tilt[rows, columns]
+        tilt[rows[nearer], columns[nearer]] = shifts[nearer]
         direction[rows[nearer], columns[nearer]] = side
     names = table.schema.names or tuple(map(str, range(table.shape[1])))
-    return TippingPoints(tilt, direction, model.predict(table), model.gaussian_share, names)
+    return TippingPoints(tilt, direction, predictions, model.gaussian_share, names)
 
 
 def tiltable(model, X) -> Table:
@@ -152,26 +145,12 @@ def tilt_curves(model, X, row: int, shifts: np.ndarray) -> tuple[np.ndarray, np.
     """
     table = tiltable(model, X)[[row]]
     columns = np.flatnonzero(table.missing[0] & ~np.isnan(model.training_summary_.deviations))
-    answer, label = _answer_of(model, table)
+    answers = Answers.of(model, table, "predict_proba" if hasattr(model, "predict_proba") else "auto")
+    label = model.predict(table)[0] if answers.of_classes else None
+    [place], [sign], _ = answers.explained(label)
     many = table[np.zeros(len(shifts), int)]
-    curves = [answer(_under(model, many, column, shifts)) for column in columns.tolist()]
-    return columns, np.array(curves).reshape(len(columns), len(shifts)), label
-
-
-def _answer_of(model, table: Table):
-    """A function from tables to the numbers to show, and what they are."""
-    if not is_classifier(model):
-        return model.predict, "prediction"
-    label = model.predict(table)[0]
-    place = model.classes_.tolist().index(label)
-    if hasattr(model, "predict_proba"):
-        return lambda rows: model.predict_proba(rows)[:, place], f"probability of {label}"
-
-    def value(rows):
-        found = model.decision_function(rows)
-        return found[:, place] if found.ndim > 1 else (found if place else -found)
-
-    return value, f"decision value of {label}"
+    curves = [sign * answers.to(_under(model, many, column, shifts))[:, place] for column in columns.tolist()]
+    return columns, np.array(curves).reshape(len(columns), len(shifts)), in_words(answers.method, label)
 
 
 def _under(model, table: Table, column: int, deviations: np.ndarray) -> Table:
@@ -179,31 +158,17 @@ def _under(model, table: Table, column: int, deviations: np.ndarray) -> Table:
     return replace(table, tilt=Tilt(column, deviations * model.training_summary_.deviations[column]))
 
 
-def _tilted(model, table: Table, rows: np.ndarray, columns: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-    """The predictions for rows, each under a shift of one of its cells."""
-    out: np.ndarray | None = None
-    for column in np.unique(columns):
-        mine = np.flatnonzero(columns == column)
-        for some in (mine[part] for part in gen_batches(len(mine), ROWS_AT_ONCE)):
-            found = model.predict(_under(model, table[rows[some]], int(column), deviations[some]))
-            out = np.empty((len(rows), *found.shape[1:]), found.dtype) if out is None else out
-            out[some] = found
-    assert out is not None, "there is at least one row"
-    return out
-
-
-def _change_rule(model, table: Table, coverage: float, tolerance):
+def _change_rule(model, table: Table, before: np.ndarray, coverage: float, tolerance):
     """``changed(rows, predictions)``: whether predictions for rows (their places) are no longer what they were."""
-    before = model.predict(table)
     if is_classifier(model):
         return lambda rows, now: now != before[rows]
     if np.ndim(before) > 1:
         raise ValueError("tipping_points is for one target: the model predicts several.")
     if tolerance is not None:
-        ends = np.column_stack([before - tolerance, before + tolerance])
+        low, high = before - tolerance, before + tolerance
     else:
-        ends = intervals(model, table, coverage)
-    return lambda rows, now: (now < ends[rows, 0]) | (now > ends[rows, 1])
+        low, high = intervals(model, table, coverage).T
+    return lambda rows, now: (now < low[rows]) | (now > high[rows])
 
 
 def _first_change(n_cells: int, changed_at) -> np.ndarray:

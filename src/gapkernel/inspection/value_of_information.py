@@ -19,35 +19,7 @@ from gapkernel.tables import Schema, Table, named_like_fit, one_row, read_table
 
 @dataclass(frozen=True, eq=False)
 class ValueOfInformation:
-    """What measuring each missing cell of a row would be worth.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_missing,)
-        The missing cells; behind a pipeline, of what reaches its last step.
-    names : list of str
-        Their names, as the last step's columns are named.
-    reduction : ndarray of shape (n_missing,)
-        By how much the uncertainty is expected to fall if the cell is measured.
-    uncertainty : float
-        Of the row as it is: the predictive variance, or the entropy of the class probabilities in nats. NaN for a
-        regressor without predictive variances.
-    measure : {"variance", "entropy"}
-        What ``uncertainty`` and ``reduction`` are.
-    costs : ndarray of shape (n_missing,)
-        What measuring each cell costs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel import KernelRidge
-    >>> from gapkernel.inspection import value_of_information
-    >>> X = np.random.default_rng(0).standard_normal((40, 2))
-    >>> model = KernelRidge(kernel="linear", alpha=0.01).fit(X, 3 * X[:, 0] + X[:, 1])
-    >>> found = value_of_information(model, [np.nan, np.nan], costs=[20.0, 1.0])
-    >>> found.names[int(found.reduction.argmax())], found.best  # what tells most, and what tells most for its cost
-    ('column 0', 'column 1')
-    """
+    """What measuring each missing cell of a row would be worth; see `value_of_information`."""
 
     columns: np.ndarray
     names: list[str]
@@ -101,6 +73,25 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     Returns
     -------
     result : ValueOfInformation
+        columns : ndarray of shape (n_missing,)
+            The missing cells; behind a pipeline, of what reaches its last step.
+        names : list of str
+            Their names, as the last step's columns are named.
+        reduction : ndarray of shape (n_missing,)
+            By how much the uncertainty is expected to fall if the cell is measured.
+        uncertainty : float
+            Of the row as it is: the predictive variance, or the entropy of the class probabilities in nats. NaN for a
+            regressor without predictive variances.
+        measure : {"variance", "entropy"}
+            What ``uncertainty`` and ``reduction`` are.
+        costs : ndarray of shape (n_missing,)
+            What measuring each cell costs.
+        worth : ndarray of shape (n_missing,)
+            The reduction for each unit of cost.
+        best : str
+            Name of the cell that is worth most; ValueError if the row has no gap.
+        priced : bool
+            Whether a cell costs other than 1.
 
     Examples
     --------
@@ -114,6 +105,8 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     >>> result = value_of_information(model, [np.nan, np.nan, 0.5])
     >>> result.best, result.reduction.round(1)
     ('column 0', array([0.5, 0.1]))
+    >>> value_of_information(model, [np.nan, np.nan, 0.5], costs=[20.0, 1.0, 1.0]).best  # most for its cost
+    'column 1'
     """
     names = getattr(estimator, "feature_names_in_", None)
     estimator, row, names = last_step(estimator, one_row(row, estimator), names)
@@ -132,22 +125,23 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     if len(table) != 1:
         raise ValueError(f"row must be one row, got {len(table)}.")
     columns = np.flatnonzero(table.missing[0])
-    classify = is_classifier(estimator)
-    if classify and not hasattr(estimator, "predict_proba"):
+    if is_classifier(estimator) and not hasattr(estimator, "predict_proba"):
         raise ValueError(f"{type(estimator).__name__} has no predict_proba: wrap it in CalibratedClassifierCV.")
-    now, reduction = _form(table, estimator), np.empty(len(columns))
-    uncertainty = _entropy(estimator, now)[0] if classify else _variance(estimator, now)
+    measure, doubt = ("entropy", _entropy) if is_classifier(estimator) else ("variance", _variance)
+    uncertainty, reduction = doubt(estimator, _form(table, estimator)), np.empty(len(columns))
     for k, column in enumerate(columns.tolist()):
         values, weights = laws.cell_nodes(table, column, n_nodes)
-        measured = _form(_completed(table, column, values), estimator)
-        if classify:
-            reduction[k] = uncertainty - weights @ _entropy(estimator, measured)
+        filled = np.repeat(table.values, len(values), axis=0)
+        filled[:, column] = values
+        measured = _form(Table(filled, table.schema), estimator)
+        if measure == "entropy":
+            reduction[k] = uncertainty[0] - weights @ _entropy(estimator, measured)
         else:
             means = estimator.predict(measured)
             reduction[k] = weights @ (means - weights @ means) ** 2
     labels = [str(names[j]) if names is not None else f"column {j}" for j in columns]
-    measure, prices = "entropy" if classify else "variance", _prices(costs, table, names)[columns]
-    return ValueOfInformation(columns, labels, reduction, float(uncertainty), measure, prices)
+    prices = _prices(costs, table, names)[columns]
+    return ValueOfInformation(columns, labels, reduction, float(uncertainty[0]), measure, prices)
 
 
 def _prices(costs, table: Table, names) -> np.ndarray:
@@ -169,13 +163,6 @@ def _prices(costs, table: Table, names) -> np.ndarray:
     return prices
 
 
-def _completed(table: Table, column: int, values: np.ndarray) -> Table:
-    """The row once for each value of its cell."""
-    filled = np.repeat(table.values, len(values), axis=0)
-    filled[:, column] = values
-    return Table(filled, table.schema)
-
-
 def _form(table: Table, estimator):
     """The table as ``estimator`` was given one: ours take it as it is, others an array or a frame of numbers."""
     if isinstance(estimator, Inspectable) or table.schema.categorical.any():
@@ -187,8 +174,8 @@ def _entropy(classifier, rows) -> np.ndarray:
     return entr(classifier.predict_proba(rows)).sum(axis=1)
 
 
-def _variance(regressor, rows) -> float:
+def _variance(regressor, rows) -> np.ndarray:
     try:
-        return regressor.predict(rows, return_std=True)[1][0] ** 2
+        return regressor.predict(rows, return_std=True)[1] ** 2
     except TypeError:
-        return np.nan
+        return np.array([np.nan])

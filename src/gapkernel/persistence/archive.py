@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from itertools import accumulate
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -81,29 +81,33 @@ def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
     members = {member.filename: member.file_size for member in archive.infolist()}
     if len(archive.infolist()) > min(MOST_MEMBERS, len(members)):
         raise DamagedFileError(f"{path} is refused: too many members, or two of one name.")
-    if members.get(DESCRIPTION, 0) > MOST_DESCRIBED or sum(members.values()) > max_bytes:
-        raise DamagedFileError(
-            f"{path} is refused: unpacked it would take {sum(members.values())} bytes, "
-            f"{members.get(DESCRIPTION, 0)} of them its description. If you trust it, allow more by max_bytes."
-        )
+    _limit(sum(members.values()), path, max_bytes)
+    if members.get(DESCRIPTION, 0) > MOST_DESCRIBED:
+        raise DamagedFileError(f"{path} is refused: its description takes more than {MOST_DESCRIBED} bytes.")
     text = archive.read(DESCRIPTION).decode()
+    nodes: list[dict[str, Any]] = []
     if _depth(text) > DEEPEST:
         raise DamagedFileError(f"{path} is refused: its objects are nested more than {DEEPEST} deep.")
-    nodes = list(_nodes(json.loads(text)))
+    json.loads(text, object_hook=nodes.append)
     for node in nodes:
         ours = str(node.get("__module__")).partition(".")[0] == "gapkernel"
         if ours and node.get("__loader__") not in LOADERS:
             raise DamagedFileError(f"{path} is refused: it makes a {node.get('__class__')} by calling it.")
     named = [node["file"] for node in nodes if isinstance(node.get("file"), str)]
-    if sum(members[name] for name in named) > max_bytes:  # a member can be named, and so unpacked, many times
-        raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")
+    _limit(sum(members[name] for name in named), path, max_bytes)  # a member can be named, and so unpacked, many times
     return set(named)
+
+
+def _limit(n_bytes: int, path, max_bytes: int) -> None:
+    if n_bytes > max_bytes:
+        raise DamagedFileError(
+            f"{path} is refused: unpacked it would take {n_bytes} bytes. If you trust it, allow more by max_bytes."
+        )
 
 
 def _check_arrays(archive: ZipFile, names: list[str], path, max_bytes: int) -> None:
     """Arrays are as large as their headers say, so that none is made that no data can fill."""
-    if sum(archive.getinfo(name).file_size for name in names) > max_bytes:
-        raise DamagedFileError(f"{path} is refused: unpacked it would take more than max_bytes={max_bytes}.")
+    _limit(sum(archive.getinfo(name).file_size for name in names), path, max_bytes)
     for name in names:
         with archive.open(name) as file:
             major, _ = np.lib.format.read_magic(file)
@@ -115,23 +119,8 @@ def _check_arrays(archive: ZipFile, names: list[str], path, max_bytes: int) -> N
 
 def _depth(text: str) -> int:
     """How deep the brackets of a JSON text are nested, leaving aside those in strings."""
-    depth = deepest = 0
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
-        depth += (match[0] in "[{") - (match[0] in "]}")
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _nodes(described: Any) -> Iterator[dict]:
-    """The nodes of a description."""
-    waiting = [described]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
+    marks = re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text)
+    return max(accumulate((mark[0] in "[{") - (mark[0] in "]}") for mark in marks), default=0)
 
 
 def _checksum(archive: ZipFile) -> bytes:

@@ -48,7 +48,7 @@ LEAVE_GAPS = ("transform", "condition")
 """Verbs whose answer may hold NaN."""
 
 PROMISES = ("predict_interval", "predict_set")
-"""Verbs that a model may refuse whatever the row, because it was fitted without them."""
+"""Verbs that a model may refuse for every row, because it was fitted without them."""
 
 MOST_COLUMNS = 1_000_000
 

@@ -1,14 +1,12 @@
 """Plots in scikit-learn's display form; they need matplotlib (``pip install gapkernel[plots]``)."""
 
-from gapkernel.plots.bands import PredictionBandDisplay
+from gapkernel.plots.certainty import CoverageDisplay, PredictionBandDisplay
 from gapkernel.plots.chains import ChainDisplay
-from gapkernel.plots.coverage import CoverageDisplay
+from gapkernel.plots.critical_difference import CriticalDifferenceDisplay
 from gapkernel.plots.drawing import PALETTE as PALETTE, pyplot as pyplot
-from gapkernel.plots.information import ValueOfInformationDisplay
-from gapkernel.plots.patterns import PatternDisplay
-from gapkernel.plots.ranks import CriticalDifferenceDisplay
-from gapkernel.plots.shapley import BeeswarmDisplay, WaterfallDisplay
-from gapkernel.plots.tilt import TiltDisplay
+from gapkernel.plots.explanations import BeeswarmDisplay, WaterfallDisplay
+from gapkernel.plots.one_row import TiltDisplay, ValueOfInformationDisplay
+from gapkernel.plots.tiles import PatternDisplay
 
 __all__ = [
     "BeeswarmDisplay",

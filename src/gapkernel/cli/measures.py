@@ -77,7 +77,7 @@ RMSE = Measure(
 
 
 def measures_of(problem: Problem) -> tuple[Measure, ...]:
-    """The measures of a problem, the one that ranks first: with uneven classes accuracy says little."""
+    """The measures of a problem; the first one ranks the methods, and is not accuracy where classes are uneven."""
     if not problem.is_classification:
         return R2, RMSE
     return (LOG_LOSS, BALANCED, ACCURACY) if problem.is_uneven else (ACCURACY, LOG_LOSS)

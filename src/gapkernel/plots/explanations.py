@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapkernel.inspection import ShapleyValues, shapley
+from gapkernel.inspection.shapley import ShapleyValues, shapley
 from gapkernel.plots.drawing import GRID, MISSING, PALETTE, SOFT, Display, frame
 from gapkernel.tables import take_rows
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from gapkernel.cli.comparison.measures import Measure, measures_of
+from gapkernel.cli.measures import Measure, measures_of
 from gapkernel.cli.problem import FOLDS, Problem
 from gapkernel.studies import CANDIDATES, AllPairs, all_pairs
 from gapkernel.studies.candidates import SIMPLEST_FIRST
@@ -51,7 +51,7 @@ class Verdict:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """What is shown, the measure that ranks first."""
+        """The measures that are shown; the first one ranks the methods."""
         return measures_of(self.problem)
 
     @property
@@ -66,7 +66,7 @@ class Verdict:
         means, others = values.mean(), self.natural.groupby("method")[self.measures[1].column].mean()
         order = np.lexsort(
             (-self.measures[1].sign * others[values.columns], -self.measure.sign * means.round(12))
-        )  # the second measure parts equals
+        )  # equal means are ordered by the second measure
         return values[values.columns[order]]
 
     @cached_property
@@ -126,106 +126,71 @@ class Verdict:
 
     @property
     def as_good(self) -> list[str]:
-        """The other methods that cannot be told from the best."""
-        return [name for name in self.ranked[1:] if not self.pairs.beats(self.winner, name)]
+        """The other methods that are not shown to be worse than the best."""
+        return [name for name in self.models if name != self.winner and not self.pairs.beats(self.winner, name)]
+
+    @property
+    def simplest(self) -> str:
+        """The simplest method that is not shown to be worse than the best."""
+        return next((name for name in SIMPLEST_FIRST if name in (self.winner, *self.as_good)), self.winner)
 
     @property
     def beat_baseline(self) -> list[str]:
         """The methods that are better than no model at all; all of them where that was not compared."""
-        if BASELINE not in self.ranked:
-            return self.models
-        return [name for name in self.models if self.pairs.beats(name, BASELINE)]
+        return [name for name in self.models if BASELINE not in self.ranked or self.pairs.beats(name, BASELINE)]
 
     @property
     def headline(self) -> str:
-        """The verdict in one line."""
-        target, first = f"“{self.problem.target}”", _begun(self.label(self.winner))
+        """What to do, in one line."""
+        target, tied = f"“{self.problem.target}”", self.as_good
         if not self.beat_baseline:
-            return f"No method predicts {target} better than the {self.label(BASELINE)}, as far as these rows can show"
-        tied = self.as_good
+            return f"Do not rely on predictions of {target} yet: no method is shown to beat the {self.label(BASELINE)}"
         if not tied:
-            return f"{first} predicts {target} best"
-        if len(tied) == len(self.models) - 1 and len(tied) > 1:
-            return f"{_begun(_number(len(self.models)))} methods predict {target}; none can be told from the best"
-        others = self.label(tied[0]) if len(tied) == 1 else f"{_number(len(tied))} others"
-        return f"{first} predicts {target} best, but {others} cannot be told from it"
+            return f"Use {self.label(self.winner)} to predict {target}: it beats every other method"
+        others = self.label(tied[0]) if len(tied) == 1 else f"{len(tied)} others"
+        return f"Use {self.label(self.winner)} to predict {target}; {others} may be as good"
 
     @property
     def sentences(self) -> list[str]:
-        """The verdict in full."""
-        said = (self.summary, self.against_baseline, self.worth, self.sight, self.robustness)
-        return [_begun(text) for text in said if text]
+        """What the headline rests on."""
+        first, second, *_ = self.ranked
+        mean, margin = self.measure.show(self.means[first]), self.measure.show(self.margins[first])
+        said = [f"Best mean {self.measure.name}: {self.label(first)}, {mean} ± {margin}."]
+        if first != BASELINE:
+            names = dict.fromkeys(name for name in (second, self.simplest, BASELINE) if name in self.ranked[1:])
+            leads = [f"{self.lead(first, name)} over {self._known(name)}" for name in names]
+            said += [f"Its lead is {_joined(leads)}. {self._claim(first, self.pairs)}"]
+        return [*said, self.robustness] if self.has_hidden else said
 
-    @property
-    def summary(self) -> str:
-        """Who came first, and by how much."""
-        measure, (first, second) = self.measure, self.ranked[:2]
-        lead = self._lead(first, second)
-        text = (
-            f"{self.label(first)} has the best mean {measure.name}, {measure.show(self.means[first])}. Its lead over "
-            f"{self.label(second)} is {lead}"
-        )
-        if self.pairs.beats(first, second):
-            return f"{text}: more than chance explains."
-        tied = self.as_good
-        if len(tied) == len(self.ranked) - 1:
-            return f"{text}, which chance may explain, and so it may the lead over every other method."
-        return f"{text}, which chance may explain. Not told apart from it here: {', '.join(map(self.label, tied))}."
-
-    @property
-    def against_baseline(self) -> str:
-        """What a prediction without a model is worth."""
-        if BASELINE not in self.ranked:
-            return ""
-        label, value = self.label(BASELINE), self.measure.show(self.means[BASELINE])
-        text = f"The {label} alone has {self.measure.name} {value}"
-        better = self.beat_baseline
-        if not better:
-            return f"{text}, and no method is better by more than chance explains: there may be nothing to learn here."
-        if len(better) == len(self.models):
-            return f"{text}; every method is better by more than chance explains."
-        return f"{text}; better by more than chance explains: {', '.join(map(self.label, better))}."
-
-    def _lead(self, first: str, second: str) -> str:
+    def lead(self, first: str, second: str) -> str:
         """How far apart two methods are, and what the interval says if the test of all pairs does not agree with it."""
         lead, margin = self.pairs.lead(first, second)
         tied = not (self.pairs.beats(first, second) or self.pairs.beats(second, first))
         aside = " (clear if only these two were compared)" if tied and abs(lead) > margin else ""
-        return self.measure.lead(abs(lead), margin) + aside
+        return self.measure.lead(lead, margin) + aside
 
-    @property
-    def worth(self) -> str:
-        """Whether the Gap estimator is worth more than the simplest method that is as good."""
-        name = next((name for name in self.ranked if name.startswith("gap")), None)
-        if name is None or not self.beat_baseline:
-            return ""
-        label = self.label(name)
-        for simple in (one for one in SIMPLEST_FIRST if one in self.ranked):
-            if self.pairs.beats(simple, name):
-                return (
-                    f"{self.label(simple)} is simpler than the {label} and better here, by more than chance explains."
-                )
-            if not self.pairs.beats(name, simple):
-                where = "ahead" if self.pairs.lead(name, simple)[0] >= 0 else "behind"
-                return (
-                    f"The simplest method that cannot be told from the {label} here is {self.label(simple)}: the "
-                    f"{label} is {where} by {self._lead(name, simple)}."
-                )
-        return f"The {label} is better than every simpler method here, by more than chance explains."
+    def _known(self, method: str) -> str:
+        """A method in the list of leads."""
+        if method == BASELINE:
+            return f"the {self.label(method)} (no model at all)"
+        return self.label(method) + " (the simplest that may be as good)" * (method == self.simplest)
+
+    def _claim(self, best: str, pairs: AllPairs) -> str:
+        """Which methods the best one beats."""
+        beaten = [name for name in self.models if pairs.beats(best, name)]
+        if not beaten:
+            return "Chance may explain its lead over every other method."
+        everyone = len(beaten) == len(self.models) - 1
+        listed = "every other method" if everyone else _joined(list(map(self.label, beaten)))
+        return f"It is better than {listed} by more than chance explains."
 
     @property
     def sight(self) -> str:
-        """Which differences these folds can show."""
-        if len(self.models) < 2:
-            return ""
+        """Which leads over the best method these folds could show."""
         least, winner = self.pairs.least_lead(self.winner), self.label(self.winner)
-        folds = f"What these {len(self.problem.y)} rows in {len(self.by_split)} folds can show"
         if least > abs(self.measure.best - self.means[self.winner]):
-            return f"{folds}: no lead over {winner}, however large, would be more than chance explains."
-        return (
-            f"{folds}: a lead of {self.measure.lead(least)} over {winner} would be more than chance explains; smaller "
-            f"ones may not be seen."
-        )
+            return f"These folds could show no lead over {winner}, however large."
+        return f"These folds could show a lead over {winner} of {self.measure.lead(least)} or more."
 
     # -- hidden cells ----------------------------------------------------------------------------------------------
 
@@ -260,17 +225,9 @@ class Verdict:
     @property
     def robustness(self) -> str:
         """Who is better when cells are hidden, as far as a test can say."""
-        if not self.has_hidden:
-            return ""
         hidden = self.curve[self.curve.index > 0].mean()
         best = max(self.models, key=lambda name: self.measure.sign * hidden[name])
-        beaten = [name for name in self.models if self.hidden_pairs.beats(best, name)]
-        text = f"When cells are hidden, {self.label(best)} has the best mean"
-        if not beaten:
-            return f"{text}, but its lead over any other method may be chance."
-        if len(beaten) == len(self.models) - 1:
-            return f"{text}, ahead of every other method by more than chance explains."
-        return f"{text}, ahead of {', '.join(map(self.label, beaten))} by more than chance explains."
+        return f"When cells are hidden, {self.label(best)} has the best mean. {self._claim(best, self.hidden_pairs)}"
 
     # -- answers ---------------------------------------------------------------------------------------------------
 
@@ -296,11 +253,6 @@ class Verdict:
         return Reliability(np.array([promised[g].mean() for g in groups]), hits / counts, low, high, counts, what)
 
 
-def _begun(text: str) -> str:
-    """Text as a sentence begins, also with the name of a method."""
-    return text[:1].upper() + text[1:]
-
-
-def _number(number: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    return words[number] if number < len(words) else str(number)
+def _joined(words: list[str]) -> str:
+    """A list as people write it."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -1,1 +1,0 @@
-"""What `compare` found: its measures, its verdict, and the page that shows them."""
