@@ -33,9 +33,12 @@ def fit(request: Request, out: Path, *, method="gap") -> None:
     for text in problem.notes:
         note(console, text)
     status = console.status(f"Choosing the settings of {chosen.label} ...")
-    with status, parallel_config(n_jobs=-1), warnings.catch_warnings(action="ignore"):  # of single estimators
-        choice = problem.choose(chosen)
+    with status, warnings.catch_warnings(action="ignore"):  # of single estimators
+        with parallel_config(n_jobs=-1):
+            choice = problem.choose(chosen)
         estimator = problem.build(chosen, choice)
+        if isinstance(estimator, GapEstimator):  # in others the number of processors would count in the last digits
+            estimator.set_params(n_jobs=-1)
         marks, decimal = tuple(request.reading.gap_marks), request.reading.decimal
         model = TableModel(estimator, problem.target, marks, decimal).fit(problem.X, problem.y)
     save(model, out)
