@@ -399,6 +399,7 @@ def run_all(n_jobs=2, n_folds=3, only_report=False):
                 results[study.name] = store.frame(study.name)
             else:
                 results[study.name] = run(study, store, n_jobs=n_jobs, progress=True)
+                store.export_csv(study.name, RESULTS / f"quality_{study.name}.csv")
     write_tables(results)
 
 

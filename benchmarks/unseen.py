@@ -114,6 +114,7 @@ def main():
     with Store(RESULTS / "unseen.sqlite") as store:
         if not options.report:
             run(Unseen().study("unseen", tasks), store, n_jobs=options.jobs, progress=True)
+            store.export_csv("unseen", RESULTS / "unseen_unseen.csv")
         write_table(store.frame("unseen"))
 
 

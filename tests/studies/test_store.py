@@ -155,6 +155,18 @@ def test_dask_gives_the_same_table(tmp_path, reference):
         same_but_for_the_run(run(STUDY, store, client=client), reference)
 
 
+def test_a_new_store_begins_with_the_results_that_were_kept_as_text(tmp_path, reference):
+    with Store(tmp_path / "demo.sqlite") as store:
+        run(STUDY, store)
+        store.export_csv("demo", tmp_path / "kept_demo.csv")
+    with Store(tmp_path / "kept.sqlite") as store:
+        assert store.finished("demo") == {task.key for task in TASKS}
+        same_but_for_the_run(run(STUDY, store), reference)  # nothing is left to do
+        assert len(store.metadata("demo")["runs"]) == 2
+    with Store(tmp_path / "kept.sqlite") as store:  # the second time it is not new
+        assert len(store.metadata("demo")["runs"]) == 2
+
+
 SCRIPT = textwrap.dedent(
     """
     import sys, time

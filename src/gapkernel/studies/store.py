@@ -48,7 +48,8 @@ class Store:
     Parameters
     ----------
     path : path
-        The file; its folder is made if need be. It must be on a local disk.
+        The file; its folder is made if need be. It must be on a local disk. A new one begins with the results that
+        `export_csv` has written beside it: to results.sqlite those in results_NAME.csv belong.
 
     Examples
     --------
@@ -67,6 +68,7 @@ class Store:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = RLock()
+        is_new = not self.path.exists()
         try:
             self._connection = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -79,6 +81,9 @@ class Store:
                     self._connection.execute(statement)
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{self.path} is not a store of results: {error}. Choose another file.") from error
+        for kept in sorted(self.path.parent.glob(f"{self.path.stem}_*.csv")) if is_new else ():
+            if kept.with_suffix(".json").exists():
+                self.import_csv(kept)
 
     def begin(self, study: Study) -> int:
         """Note that a run of this study begins; its number."""
@@ -109,6 +114,26 @@ class Store:
     def has(self, study: str, task: Task) -> bool:
         """Whether a task is done."""
         return self._one("SELECT COUNT(*) FROM results WHERE study = ? AND key = ?", study, task.key) > 0
+
+    def import_csv(self, path) -> None:
+        """Take over the tasks that `export_csv` has written to a file."""
+        import pandas
+
+        lines = pandas.read_csv(path).astype(object)
+        about = json.loads(Path(path).with_suffix(".json").read_text(encoding="utf-8"))
+        runs = {}
+        with self._transaction():
+            settings = json.dumps(about["settings"], sort_keys=True)
+            self._connection.execute("INSERT INTO studies VALUES (?, ?)", (about["study"], settings))
+            for run in about["runs"]:
+                cursor = self._connection.execute(
+                    "INSERT INTO runs (study, started, versions) VALUES (?, ?, ?)",
+                    (about["study"], run["started"], json.dumps(run["versions"])),
+                )
+                runs[run["run"]] = int(cursor.lastrowid or 0)
+        for line in lines.where(lines.notna(), None).to_dict("records"):
+            task, run = Task(**{name: line.pop(name) for name in COLUMNS}), runs[line.pop("run")]
+            self.put(run, task, {name: _unflat(value) for name, value in line.items()})
 
     def put(self, run: int, task: Task, result: Mapping[str, Any]) -> bool:
         """Keep the result of a task, in one transaction; False if there was one already, which then stays."""
@@ -180,8 +205,8 @@ class Store:
         self.close()
 
     def _flat(self, study: str):
-        """The frame with dictionaries written as JSON, for files."""
-        frame = self.frame(study)
+        """The frame with dictionaries written as JSON, for files; a task tells its seeds."""
+        frame = self.frame(study).drop(columns=["data_seed", "split_seed"])
         nested = [c for c in frame if frame[c].map(lambda value: isinstance(value, dict | list)).any()]
         return frame.assign(**{c: frame[c].map(json.dumps) for c in nested})
 
@@ -296,6 +321,11 @@ def duration(seconds: float) -> str:
     '10 minutes'
     """
     return f"{seconds:.0f} s" if seconds < 180 else f"{seconds / 60:.0f} minutes"
+
+
+def _unflat(value):
+    """A value of a file, a dictionary or a list from its JSON."""
+    return json.loads(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
 
 
 def versions() -> dict[str, str]:
