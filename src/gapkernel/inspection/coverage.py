@@ -63,6 +63,8 @@ def coverage(estimator, X, y, coverage=0.9, *, by="count") -> Coverage:
     Returns
     -------
     result : Coverage
+        Its attributes:
+
         coverage : float
             The probability that the intervals or sets promise.
         missing : ndarray of shape (n_groups,)

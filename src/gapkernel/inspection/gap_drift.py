@@ -79,6 +79,8 @@ def gap_drift(model, X_new, *, random_state=None) -> GapDrift:
     Returns
     -------
     result : GapDrift
+        Its attributes:
+
         pvalue : float
             Of the masks as a whole: a permutation test of their distance. Below 0.05 they have changed.
         distance : float

@@ -115,6 +115,8 @@ def shapley(
     Returns
     -------
     result : ShapleyValues
+        Its attributes:
+
         values : ndarray of shape (n_samples, n_features)
             They sum to the answer less ``base_value``. NaN in the gaps: nothing was learned from them.
         base_value : float or ndarray of shape (n_samples,)

@@ -70,6 +70,8 @@ def tipping_points(model, X, *, coverage=0.9, tolerance=None) -> TippingPoints:
     Returns
     -------
     result : TippingPoints
+        Its attributes:
+
         tilt : ndarray of shape (n_samples, n_features)
             The smallest shift of the cell's mean, in standard deviations of its column, at which the predicted class
             changes, or the predicted number leaves its interval. Infinite where the cell was observed or no shift up

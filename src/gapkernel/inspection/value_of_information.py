@@ -73,6 +73,8 @@ def value_of_information(estimator, row, *, density=None, costs=None, n_nodes=64
     Returns
     -------
     result : ValueOfInformation
+        Its attributes:
+
         columns : ndarray of shape (n_missing,)
             The missing cells; behind a pipeline, of what reaches its last step.
         names : list of str
