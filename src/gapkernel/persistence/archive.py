@@ -10,10 +10,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
 from math import prod
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -89,7 +87,8 @@ def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
     text = archive.read(DESCRIPTION).decode()
     if _depth(text) > DEEPEST:
         raise DamagedFileError(f"{path} is refused: its objects are nested more than {DEEPEST} deep.")
-    nodes = list(_nodes(json.loads(text)))
+    nodes: list[dict] = []
+    json.loads(text, object_hook=nodes.append)  # from the innermost out
     for node in nodes:
         ours = str(node.get("__module__")).partition(".")[0] == "gapkernel"
         if ours and node.get("__loader__") not in LOADERS:
@@ -120,18 +119,6 @@ def _depth(text: str) -> int:
         depth += (match[0] in "[{") - (match[0] in "]}")
         deepest = max(deepest, depth)
     return deepest
-
-
-def _nodes(described: Any) -> Iterator[dict]:
-    """The nodes of a description."""
-    waiting = [described]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
 
 
 def _checksum(archive: ZipFile) -> bytes:
