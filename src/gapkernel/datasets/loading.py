@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,10 +120,15 @@ def load(name, data_dir=None) -> Dataset:
     known = available(data_dir)
     if name not in known:
         raise ValueError(f"There is no data set {name!r}. Known are {', '.join(known)}.")
-    if name in OPENML:
-        return _from_openml(name, OPENML[name])
-    with _connected(name, " and ".join(DOWNLOADS[name].addresses)):
-        return Dataset(*fetch(name, DOWNLOADS[name]))
+    on_openml = OPENML.get(name)
+    where = f"OpenML (id {on_openml.id})" if on_openml else " and ".join(DOWNLOADS[name].addresses)
+    try:
+        return Dataset(*(_from_openml(name, on_openml) if on_openml else fetch(name, DOWNLOADS[name])))
+    except OSError as error:
+        raise ConnectionError(
+            f"The data set {name!r} could not be fetched from {where}: {error}. Without a connection, put it into a "
+            f"folder and name that in {ENVIRONMENT} or data_dir."
+        ) from error
 
 
 def read_xy(
@@ -238,15 +242,14 @@ def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
     return Dataset(*pandas_files().read_known(path, entry["target"], entry["categorical"]))
 
 
-def _from_openml(name: str, source: OnOpenML) -> Dataset:
+def _from_openml(name: str, source: OnOpenML) -> tuple[Any, np.ndarray]:
     files = pandas_files()
     from sklearn.datasets import fetch_openml
 
-    with _connected(name, f"OpenML (id {source.id})"):
-        try:
-            found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
-        except ValueError as error:  # an answer that is not a data set
-            raise OSError(str(error)) from error
+    try:
+        found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
+    except ValueError as error:  # an answer that is not a data set
+        raise OSError(str(error)) from error
     X = take_columns(found.data, [k for k, column in enumerate(labels_of(found.data)) if column not in source.drop])
     y = np.asarray(found.target)
     counts = tuple(sorted(np.unique(y[~missing_in(y)], return_counts=True)[1].tolist()))
@@ -256,16 +259,4 @@ def _from_openml(name: str, source: OnOpenML) -> Dataset:
             f"{source.class_counts} rows, got {X.shape} and {counts}. Use a local folder ({ENVIRONMENT} or data_dir)."
         )
     categorical = np.array(labels_of(X))[schema_of(X).categorical].tolist()
-    return Dataset(*files.known_types(X, found.target, categorical))
-
-
-@contextmanager
-def _connected(name: str, where: str) -> Iterator[None]:
-    """Say what to do where there is no connection."""
-    try:
-        yield
-    except OSError as error:
-        raise ConnectionError(
-            f"The data set {name!r} could not be fetched from {where}: {error}. Without a connection, put it into a "
-            f"folder and name that in {ENVIRONMENT} or data_dir."
-        ) from error
+    return files.known_types(X, found.target, categorical)
