@@ -85,7 +85,7 @@ def available(data_dir=None) -> tuple[str, ...]:
     >>> "horse_colic_24" in available()
     True
     """
-    folder = local_folder(data_dir)
+    folder = _local_folder(data_dir)
     return tuple(sorted({*PUBLIC, *(_index(folder) if folder else ())}))
 
 
@@ -112,7 +112,7 @@ def load(name, data_dir=None) -> Dataset:
     >>> from gapkernel.datasets import load
     >>> X, y = load("heart_statlog")  # doctest: +SKIP
     """
-    folder = local_folder(data_dir)
+    folder = _local_folder(data_dir)
     if folder is not None:
         index = _index(folder)
         if name in index:
@@ -196,24 +196,8 @@ def read_xy(
     return Dataset(found.X, found.y)
 
 
-def local_folder(data_dir=None) -> Path | None:
-    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given.
-
-    Parameters
-    ----------
-    data_dir : path, default=None
-        As in `load`.
-
-    Returns
-    -------
-    folder : Path or None
-
-    Examples
-    --------
-    >>> from gapkernel.datasets import local_folder
-    >>> local_folder(".").is_dir()
-    True
-    """
+def _local_folder(data_dir) -> Path | None:
+    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given."""
     origin, named = ("data_dir", data_dir) if data_dir is not None else (ENVIRONMENT, os.environ.get(ENVIRONMENT))
     if not named:
         return None
