@@ -99,23 +99,23 @@ HORSE_COLIC = (
     "peripheral_pulse mucous_membranes capillary_refill_time pain peristalsis abdominal_distension nasogastric_tube "
     "nasogastric_reflux nasogastric_reflux_ph rectal_examination_feces abdomen packed_cell_volume total_protein "
     "abdominocentesis_appearance abdomcentesis_total_protein outcome surgical_lesion -25 -26 -27 -28"
-).split()
+)
 NUMBERS = (
     "rectal_temperature pulse respiratory_rate nasogastric_reflux_ph packed_cell_volume total_protein "
     "abdomcentesis_total_protein"
-).split()
+)
 WATER = (
     "-day Q-E ZN-E PH-E DBO-E DQO-E SS-E SSV-E SED-E COND-E PH-P DBO-P SS-P SSV-P SED-P COND-P PH-D DBO-D DQO-D "
     "SS-D SSV-D SED-D COND-D PH-S DBO-S DQO-S SS-S SSV-S SED-S COND-S RD-DBO-P RD-SS-P RD-SED-P RD-DBO-S RD-DQO-S "
     "RD-DBO-G RD-DQO-G RD-SS-G RD-SED-G"
-).split()
+)
 """Of a treatment plant: measures at its input (E), primary (P) and secondary settler (D) and output (S)."""
 
 
 def _horse_colic(target: str, sha256: str) -> Download:
     files = (f"{UCI}horse-colic/horse-colic.data", f"{UCI}horse-colic/horse-colic.test")
-    coded = tuple(name for name in HORSE_COLIC if name not in (*NUMBERS, target))
-    return Download(files, Layout(HORSE_COLIC, target, coded, separator=None), sha256)
+    coded = tuple(name for name in HORSE_COLIC.split() if name not in (*NUMBERS.split(), target))
+    return Download(files, Layout(HORSE_COLIC.split(), target, coded, separator=None), sha256)
 
 
 DOWNLOADS = {
@@ -140,7 +140,7 @@ DOWNLOADS = {
     ),
     "water_treatment": Download(
         (f"{UCI}water-treatment/water-treatment.data",),
-        Layout(WATER, "DBO-S"),
+        Layout(WATER.split(), "DBO-S"),
         "760d9dcfffd8b4861d52d3f6fc2154a437071a7d36fab1643061f04f42d140c1",
     ),
 }

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapkernel.datasets.download import DOWNLOADS, fetch
-from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
+from gapkernel.tables import schema_of
 from gapkernel.tables.user_tables import pandas_files
 
 ENVIRONMENT = "GAPKERNEL_DATA"
@@ -234,13 +234,11 @@ def _from_openml(name: str, source: OnOpenML) -> tuple[Any, np.ndarray]:
         found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
     except ValueError as error:  # an answer that is not a data set
         raise OSError(str(error)) from error
-    X = take_columns(found.data, [k for k, column in enumerate(labels_of(found.data)) if column not in source.drop])
-    y = np.asarray(found.target)
-    counts = tuple(sorted(np.unique(y[~missing_in(y)], return_counts=True)[1].tolist()))
+    X = found.data.drop(columns=list(source.drop), errors="ignore")
+    counts = tuple(sorted(count for count in found.target.value_counts() if count))
     if X.shape != source.shape or counts != source.class_counts:
         raise ValueError(
             f"OpenML's data set {source.id} is not the {name!r} of the papers: expected {source.shape} with classes of "
             f"{source.class_counts} rows, got {X.shape} and {counts}. Use a local folder ({ENVIRONMENT} or data_dir)."
         )
-    categorical = np.array(labels_of(X))[schema_of(X).categorical].tolist()
-    return files.known_types(X, found.target, categorical)
+    return files.known_types(X, found.target, X.columns[schema_of(X).categorical])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -53,10 +53,6 @@ class Reading:
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
             raise InputError(Setting("decimal"), f" must be . or , but is '{self.decimal}'.")
-
-    def keeping(self, name: str) -> Reading:
-        """The same, but this column is kept."""
-        return replace(self, drop=[dropped for dropped in self.drop if dropped != name])
 
 
 AS_IT_IS = Reading()

@@ -55,7 +55,8 @@ class Labelled:
 
 def read_labelled_file(path, target: str, reading: Reading = AS_IT_IS, *, task="auto", rows=None) -> Labelled:
     """The rows of a file that have a target; whatever cannot be learned from is an error."""
-    frame, notes = read_frame(path, reading.keeping(target), target=target)
+    reading = replace(reading, drop=[name for name in reading.drop if name != target])
+    frame, notes = read_frame(path, reading, target=target)
     found = labelled(frame, target, task=task, name=Path(path).name, notes=notes)
     return found if rows is None else at_most(found, rows)
 
