@@ -13,6 +13,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -35,7 +36,7 @@ from gapkernel.studies.candidates import (
 )
 from gapkernel.studies.protocol import fold_of
 from gapkernel.studies.store import versions
-from gapkernel.tables import digest_of, take_rows
+from gapkernel.tables import take_rows
 from gapkernel.tables.files import Labelled, Reading, at_most
 from gapkernel.tables.input_errors import InputError
 
@@ -145,9 +146,9 @@ def expected_seconds(study: Study, shape: tuple[int, int]) -> float:
 
 def fingerprint(problem: Problem, settings) -> str:
     """A short name for a table and what is done to it: results of one never pass for those of another."""
-    digest = hashlib.sha256(repr((sorted(settings.items()), problem.target, problem.y.tolist())).encode())
-    digest.update(digest_of(problem.X))
-    return digest.hexdigest()[:8]
+    named = sorted(settings.items()), problem.target, problem.y.tolist(), list(problem.X)
+    cells = pd.util.hash_pandas_object(problem.X, index=False).to_numpy()
+    return hashlib.sha256(repr(named).encode() + cells.tobytes()).hexdigest()[:8]
 
 
 def show(verdict: Verdict, console: Console) -> None:
