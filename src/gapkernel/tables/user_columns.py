@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -81,10 +82,12 @@ class ArrayColumn:
     def floats(self) -> np.ndarray:
         """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
         values = self.values
-        if values.dtype.kind in "mM" or (values.dtype == object and any(map(_is_time, _without_gaps(self._types)))):
-            raise ValueError(_dates(self.label))  # some of them would pass for numbers
-        if values.dtype == object and len(_without_gaps(self._types)) < len(self._types):
-            values = np.where(self.gaps(), np.nan, values)
+        if values.dtype == object:
+            kinds = _without_gaps(self._types)
+            if any(map(_is_time, kinds)):
+                raise ValueError(_dates(self.label))  # some of them would pass for numbers
+            if len(kinds) < len(self._types):
+                values = np.where(self.gaps(), np.nan, values)
         try:
             return values.astype(np.float64)
         except OverflowError as error:
@@ -209,7 +212,9 @@ class Columns:
 
     def values(self, schema: Schema) -> np.ndarray:
         """Numbers as they are and categories as codes, NaN in the gaps; dates, times and infinity are errors."""
-        self._refuse_times()
+        for k in range(self.n):
+            if self.array.dtype.kind in "mM" if self.frame is None else self.dtypes[k].is_temporal():
+                raise ValueError(_dates(self.label(k)))
         values = self._coded(schema)
         infinite = np.argwhere(np.isinf(values))
         if len(infinite):
@@ -238,11 +243,6 @@ class Columns:
             values[:, k] = self.columns[k].floats() if levels is None else self.columns[k].codes(levels)
         return values
 
-    def _refuse_times(self) -> None:
-        for k in range(self.n):
-            if self.array.dtype.kind in "mM" if self.frame is None else self.dtypes[k].is_temporal():
-                raise ValueError(_dates(self.label(k)))
-
     def gaps(self) -> np.ndarray:
         """True in the gaps."""
         gaps = [column.gaps() for column in self.columns]
@@ -266,7 +266,8 @@ def _dates(label: str) -> str:
 
 def _plain_array(X) -> np.ndarray:
     if np.ma.isMaskedArray(X):
-        X = np.where(np.ma.getmaskarray(X), np.nan if X.dtype.kind in "biuf" else None, X.data)
+        gap: Any = np.nan if X.dtype.kind in "biuf" else None
+        X = np.where(np.ma.getmaskarray(X), gap, X.data)
     dtype = None if hasattr(X, "__array__") else object
     anything = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
     return check_array(X, dtype=dtype, input_name="X", **anything)
