@@ -110,9 +110,7 @@ def known_columns(
             Setting("absent_as_gaps", True),
         )
     notes = [Message(f"No column '{name}': a gap in every row.") for name in absent]
-    raw = pd.DataFrame(
-        {name: with_marks_as_gaps(values, reading) for name, values in frame.reindex(columns=names).items()}
-    )
+    raw = with_marks_as_gaps(frame.reindex(columns=names), reading)
     if levels is None:
         typed, told, unusable = typed_frame(raw, reading)
         if unusable:
