@@ -13,7 +13,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -146,9 +145,8 @@ def expected_seconds(study: Study, shape: tuple[int, int]) -> float:
 
 def fingerprint(problem: Problem, settings) -> str:
     """A short name for a table and what is done to it: results of one never pass for those of another."""
-    named = sorted(settings.items()), problem.target, problem.y.tolist(), list(problem.X)
-    cells = pd.util.hash_pandas_object(problem.X, index=False).to_numpy()
-    return hashlib.sha256(repr(named).encode() + cells.tobytes()).hexdigest()[:8]
+    named = repr((sorted(settings.items()), problem.target, problem.y.tolist()))
+    return hashlib.sha256((named + problem.X.to_csv(index=False)).encode()).hexdigest()[:8]
 
 
 def show(verdict: Verdict, console: Console) -> None:
