@@ -20,7 +20,7 @@ from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
 from gapkernel.papers.microbiology import CategoricalNaiveBayes
 from gapkernel.papers.missing_variables import CCCPClassifier
-from gapkernel.tables.table_in_parts import ROW_VERBS
+from gapkernel.tables.part_by_part import ROW_VERBS
 
 TIGHT = {"tol": 1e-10, "gamma": 0.3}
 SMALL_GRID = {"gammas": [0.1, 0.5], "cv": 3}

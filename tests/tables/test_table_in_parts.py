@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gapkernel as gk
-from gapkernel.tables.table_in_parts import HeldTable, MappedTable, Part, parts_of
+from gapkernel.tables.part_by_part import parts_of
+from gapkernel.tables.table_in_parts import HeldTable, MappedTable, Part
 
 N = 5000  # more than the rows that are worked on together
 X = np.arange(2.0 * N).reshape(N, 2)

@@ -18,7 +18,7 @@ from gapkernel.density.em.gaussian_em import ObservationsInParts, Point, Prior, 
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.tables import Table
-from gapkernel.tables.table_in_parts import parts_of
+from gapkernel.tables.part_by_part import parts_of
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from gapkernel.kernels.on_vectors import Precomputed
 from gapkernel.rows import GAUSSIAN, MaskedRows, Rows
 from gapkernel.solvers.base import Folds, Solution, Solver
 from gapkernel.tables import Schema, Table, read_classes, read_labelled, read_table, read_weight
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
 TARGETS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from gapkernel.compute.runtime.progress import tracked
 from gapkernel.imputation import ChainedEquations
 from gapkernel.imputation.imputations import Imputations
 from gapkernel.tables import read_classes, read_labelled, read_table, read_weight
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps
 
 

@@ -13,7 +13,8 @@ from gapkernel.density import make_density
 from gapkernel.estimators.base import KernelEstimator, Laws
 from gapkernel.kernels.width import median_rows
 from gapkernel.tables import Table, read_table, read_weight
-from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts, parts_of
+from gapkernel.tables.part_by_part import parts_of
+from gapkernel.tables.table_in_parts import HeldTable, Part, TableInParts
 
 
 @dataclass(eq=False, repr=False)

@@ -20,7 +20,7 @@ from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.search import Search, check_partition, width_name, width_of
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.tables import Table
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns, set_or_forget
 
 PENALTIES = tuple(2.0 ** np.arange(-5, 10, 2))

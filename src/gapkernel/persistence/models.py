@@ -20,7 +20,7 @@ from gapkernel.compute.runtime.writing import written_whole
 from gapkernel.persistence.archive import MOST_BYTES, DamagedFileError, check_seal, check_size, read_whole, sealed
 from gapkernel.persistence.foreign import check_foreign
 from gapkernel.tables import Schema, Table
-from gapkernel.tables.table_in_parts import ROW_VERBS
+from gapkernel.tables.part_by_part import ROW_VERBS
 from gapkernel.tables.takes_gaps import TakesGaps
 
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "papers", "rows", "solvers", "tables.table")

@@ -1,5 +1,6 @@
 """The one door for data: arrays, frames, files, and tables too large for memory."""
 
+from gapkernel.tables.part_by_part import AnswersInParts
 from gapkernel.tables.reading import (
     numbers_of,
     read_classes,
@@ -11,7 +12,6 @@ from gapkernel.tables.reading import (
     read_weights,
 )
 from gapkernel.tables.table import Schema, Table, Tilt
-from gapkernel.tables.table_in_parts import AnswersInParts
 from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 from gapkernel.tables.user_tables import (
     fill_gaps,

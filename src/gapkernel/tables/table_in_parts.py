@@ -2,9 +2,6 @@
 
 Three verbs are enough: how many rows there are, a few rows by their numbers, and a sum over all parts. A
 table in memory, a stream of batches and a dask collection (`gapkernel.tables.dask_parts`) each implement them.
-
-A prediction for a row does not depend on the other rows, so an estimator that inherits `AnswersInParts` implements
-`predict` for a table in memory, and batches and dask collections are answered too.
 """
 
 from __future__ import annotations
@@ -13,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce, wraps
-from inspect import signature
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils._available_if import _AvailableIfDescriptor
 from sklearn.utils.validation import check_consistent_length
 
 from gapkernel.compute.runtime.config import thread_count
@@ -33,12 +28,6 @@ PART_ROWS = 4096
 
 GROUPS = 16
 """Sums kept apart before they are added: a fixed number, so that a result does not depend on the number of threads."""
-
-ROW_VERBS = (
-    "predict", "predict_interval", "predict_set", "predict_proba", "predict_log_proba", "decision_function",
-    "score_samples", "transform",
-)  # fmt: skip
-"""The methods that answer each row of a table."""
 
 NO_ROW = "Found array with 0 sample(s): {} no row."
 
@@ -184,34 +173,6 @@ class MappedTable(TableInParts):
         return self.source.sum(partial(_composed, function, self.function), description)
 
 
-class AnswersInParts:
-    """An estimator whose verbs also take `batches`, answered by one array, and dask collections, by a dask array."""
-
-    def __init_subclass__(cls, **options) -> None:
-        super().__init_subclass__(**options)
-        for name in (*ROW_VERBS, "conformal_rules"):
-            verb = vars(cls).get(name)
-            if isinstance(verb, _AvailableIfDescriptor):
-                verb.fn = _in_parts(verb.fn)
-            elif callable(verb):
-                setattr(cls, name, _in_parts(verb))
-
-
-def parts_of(X, y=None, weight=None) -> TableInParts | None:
-    """The parts of `batches`, a memory map, a dask collection or a `TableInParts`; None for a table in memory.
-
-    Nothing is checked yet: each part is checked when it is read.
-    """
-    if isinstance(X, TableInParts):
-        if y is not None or weight is not None:
-            raise ValueError("Batches bring their own targets and weights: leave y and sample_weight out.")
-        return X
-    if isinstance(X, np.memmap):
-        check_consistent_length(X, y, weight)
-        return HeldTable(Part(X, y, weight))
-    return _dask_parts().DaskTable(X, y, weight) if _is_dask(X) else None
-
-
 def joined(parts: list[Part]) -> Part:
     """The rows of several parts in one."""
     return Part(*(None if pieces[0] is None else join_rows(pieces) for pieces in zip(*parts, strict=True)))
@@ -219,36 +180,3 @@ def joined(parts: list[Part]) -> Part:
 
 def _composed(outer: Callable, inner: Callable, part: Part):
     return outer(inner(part))
-
-
-def _in_parts(verb):
-    parameters = signature(verb)
-
-    @wraps(verb)
-    def answer(self, X, *args, **kwargs):
-        if not (isinstance(X, Batches) or _is_dask(X)):
-            return verb(self, X, *args, **kwargs)
-        if parameters.bind(self, X, *args, **kwargs).arguments.get("return_cov"):
-            raise ValueError("return_cov is about pairs of rows, so all of them must be in one table in memory.")
-        if _is_dask(X):
-            return _dask_parts().answer_blocks(self, verb.__name__, X, *args, **kwargs)
-        answers = [verb(self, part.X, *args, **kwargs) for part in X.parts()]
-        if not answers:
-            raise ValueError(NO_ROW.format("the batches hold"))
-        if isinstance(answers[0], tuple):
-            return tuple(map(np.concatenate, zip(*answers, strict=True)))
-        return np.concatenate(answers)
-
-    return answer
-
-
-def _is_dask(X) -> bool:
-    """Whether ``X`` is a dask collection, found without importing dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def _dask_parts():
-    """The one place that loads dask."""
-    from gapkernel.tables import dask_parts
-
-    return dask_parts

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.runtime.config import get_config
 from gapkernel.tables import Table
-from gapkernel.tables.table_in_parts import AnswersInParts
+from gapkernel.tables.part_by_part import AnswersInParts
 
 LEAST_ROWS = 30
 """Fewest left-out rows that a rule goes by."""

@@ -21,7 +21,8 @@ from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.fourier.model import FourierModel, labelled_rows
 from gapkernel.solvers.normal_equations import LOSSES, Slope, Sums, newton, ridge, slope
 from gapkernel.tables import read_classes, read_target
-from gapkernel.tables.table_in_parts import AnswersInParts, Part, TableInParts
+from gapkernel.tables.part_by_part import AnswersInParts
+from gapkernel.tables.table_in_parts import Part, TableInParts
 
 
 class OneAgainstRest(ClassifierMixin, AnswersInParts):

@@ -33,7 +33,8 @@ from gapkernel.estimators.sampled_density import sample_rows
 from gapkernel.estimators.search import check_partition
 from gapkernel.solvers.base import Folds
 from gapkernel.tables import Table, read_labelled, read_splits, read_weight
-from gapkernel.tables.table_in_parts import AnswersInParts, MappedTable, parts_of
+from gapkernel.tables.part_by_part import AnswersInParts, parts_of
+from gapkernel.tables.table_in_parts import MappedTable
 from gapkernel.tables.takes_gaps import TakesGaps, copy_columns
 
 MOST_ROWS = 20_000
