@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 
 from gapkernel import datasets
 from gapkernel.datasets import download
-from gapkernel.datasets.download import DOWNLOADS, HORSE_COLIC, Download, Layout, digest
+from gapkernel.datasets.download import DOWNLOADS, Download, Layout, digest
 
 TOY = Layout(("-id", "age", "colour", "class"), "class", ("colour",))
 TEXT = "7,20,01,yes\n8, ?,2,no\n9,30,?,yes\n10,40,01,?\n\n"
@@ -98,7 +98,7 @@ def raw_lines(name, folder):
 @pytest.mark.parametrize("name", sorted(set(DOWNLOADS) - {"usps"}))
 def test_the_files_of_the_archive_give_the_table_of_the_folder(name, archive, data_folder):
     """Files in the archive's form, made from the folder: the form of each was read in copies of the originals."""
-    separator = " " if DOWNLOADS[name].read.names is HORSE_COLIC else ","
+    separator = " " if DOWNLOADS[name].read.separator is None else ","
     lines = [separator.join(cells) for cells in raw_lines(name, data_folder)]
     first, *more = (address.rpartition("/")[2] for address in DOWNLOADS[name].addresses)
     archive[first] = "\n".join(lines[:100] if more else lines).encode()

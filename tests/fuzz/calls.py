@@ -24,7 +24,6 @@ LEFT_OUT = {
     "Kernel": "abstract",
     "load": "reads files and the network",
     "available": "reads files",
-    "local_folder": "reads files",
     "batches": "reads files",
 }
 

@@ -13,7 +13,6 @@ from gapkernel.tables import (
     fill_gaps,
     floats_of,
     gaps_of,
-    join_rows,
     labels_of,
     missing_in,
     named_like_fit,
@@ -25,6 +24,7 @@ from gapkernel.tables import (
     take_rows,
     with_gaps,
 )
+from gapkernel.tables.user_tables import join_rows
 
 DATES = pd.date_range("2020-01-01", periods=3)
 FRAME = pd.DataFrame(

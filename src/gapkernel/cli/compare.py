@@ -43,7 +43,7 @@ from gapkernel.studies.candidates import (
     COMPARED_QUICKLY_ON_MANY_ROWS,
     EXACT_ROWS,
 )
-from gapkernel.tables import digest_of, take_rows
+from gapkernel.tables import take_rows
 from gapkernel.tables.files import Labelled, Reading, at_most, write_csv
 from gapkernel.tables.input_errors import InputError
 
@@ -183,9 +183,8 @@ def expected_seconds(study: Study, shape: tuple[int, int]) -> float:
 
 def fingerprint(problem: Problem, settings) -> str:
     """A short name for a table and what is done to it: results of one never pass for those of another."""
-    digest = hashlib.sha256(repr((sorted(settings.items()), problem.target, problem.y.tolist())).encode())
-    digest.update(digest_of(problem.X))
-    return digest.hexdigest()[:8]
+    named = repr((sorted(settings.items()), problem.target, problem.y.tolist()))
+    return hashlib.sha256((named + problem.X.to_csv(index=False)).encode()).hexdigest()[:8]
 
 
 def show(verdict: Verdict, console: Console) -> None:

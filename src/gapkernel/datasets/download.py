@@ -5,7 +5,6 @@ Archives may write a file anew, so the table is checked, not the file: the SHA-2
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,7 +65,7 @@ class Layout:
 
     Attributes
     ----------
-    names : tuple of str
+    names : sequence of str
         Of the columns in the file; those that begin with "-" are left out.
     target : str
         Lines in which it is "?" are left out.
@@ -75,7 +74,7 @@ class Layout:
         None is any white space.
     """
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     target: str
     categorical: tuple[str, ...] = ()
     separator: str | None = ","
@@ -84,52 +83,39 @@ class Layout:
         place = self.names.index(self.target)
         cells = [line.split(self.separator) for path in paths for line in path.read_text("latin-1").splitlines()]
         lines = [",".join(line) for line in cells if len(line) == len(self.names) and line[place].strip() != "?"]
-        kept = [name for name in self.names if not name.startswith("-")]
-        layout = {"names": list(self.names), "usecols": kept, "na_values": "?", "skipinitialspace": True}
-        text = StringIO("\n".join(lines))
-        return pandas_files().read_known(text, self.target, self.categorical, header=None, **layout)
+        text = StringIO("\n".join([",".join(self.names), *lines]))
+        layout = {"usecols": lambda name: not name.startswith("-"), "na_values": "?", "skipinitialspace": True}
+        return pandas_files().read_known(text, self.target, self.categorical, **layout)
 
 
 def zip_codes(paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     """Digits and grey levels of the files zip.train.gz and zip.test.gz, in this order."""
-    parts = []
-    for path in paths:
-        with gzip.open(path, "rt") as file:
-            parts.append(np.loadtxt(file))
-    rows = np.concatenate(parts)
+    rows = np.concatenate([np.loadtxt(path) for path in paths])
     return np.rint(1000 * rows[:, 1:]) / 1000.0, rows[:, 0].astype(np.int64)
 
 
 HORSE_COLIC = (
-    "surgery", "age", "-hospital_number", "rectal_temperature", "pulse", "respiratory_rate",
-    "temperature_of_extremities", "peripheral_pulse", "mucous_membranes", "capillary_refill_time", "pain",
-    "peristalsis", "abdominal_distension", "nasogastric_tube", "nasogastric_reflux", "nasogastric_reflux_ph",
-    "rectal_examination_feces", "abdomen", "packed_cell_volume", "total_protein", "abdominocentesis_appearance",
-    "abdomcentesis_total_protein", "outcome", "surgical_lesion", "-25", "-26", "-27", "-28",
-)  # fmt: skip
-NUMBERS = (
-    "rectal_temperature", "pulse", "respiratory_rate", "nasogastric_reflux_ph", "packed_cell_volume", "total_protein",
-    "abdomcentesis_total_protein",
-)  # fmt: skip
-PLACES = {
-    "E": "Q ZN PH DBO DQO SS SSV SED COND",
-    "P": "PH DBO SS SSV SED COND",
-    "D": "PH DBO DQO SS SSV SED COND",
-    "S": "PH DBO DQO SS SSV SED COND",
-}
-"""What is measured at the input, the primary settler, the secondary settler and the output of a treatment plant."""
-REMOVED = "DBO-P SS-P SED-P DBO-S DQO-S DBO-G DQO-G SS-G SED-G"
-WATER = (
-    "-day",
-    *(f"{what}-{place}" for place, measured in PLACES.items() for what in measured.split()),
-    *(f"RD-{what}" for what in REMOVED.split()),
+    "surgery age -hospital_number rectal_temperature pulse respiratory_rate temperature_of_extremities "
+    "peripheral_pulse mucous_membranes capillary_refill_time pain peristalsis abdominal_distension nasogastric_tube "
+    "nasogastric_reflux nasogastric_reflux_ph rectal_examination_feces abdomen packed_cell_volume total_protein "
+    "abdominocentesis_appearance abdomcentesis_total_protein outcome surgical_lesion -25 -26 -27 -28"
 )
+NUMBERS = (
+    "rectal_temperature pulse respiratory_rate nasogastric_reflux_ph packed_cell_volume total_protein "
+    "abdomcentesis_total_protein"
+)
+WATER = (
+    "-day Q-E ZN-E PH-E DBO-E DQO-E SS-E SSV-E SED-E COND-E PH-P DBO-P SS-P SSV-P SED-P COND-P PH-D DBO-D DQO-D "
+    "SS-D SSV-D SED-D COND-D PH-S DBO-S DQO-S SS-S SSV-S SED-S COND-S RD-DBO-P RD-SS-P RD-SED-P RD-DBO-S RD-DQO-S "
+    "RD-DBO-G RD-DQO-G RD-SS-G RD-SED-G"
+)
+"""Of a treatment plant: measures at its input (E), primary (P) and secondary settler (D) and output (S)."""
 
 
 def _horse_colic(target: str, sha256: str) -> Download:
     files = (f"{UCI}horse-colic/horse-colic.data", f"{UCI}horse-colic/horse-colic.test")
-    coded = tuple(name for name in HORSE_COLIC if name not in (*NUMBERS, target) and not name.startswith("-"))
-    return Download(files, Layout(HORSE_COLIC, target, coded, separator=None), sha256)
+    coded = tuple(name for name in HORSE_COLIC.split() if name not in (*NUMBERS.split(), target))
+    return Download(files, Layout(HORSE_COLIC.split(), target, coded, separator=None), sha256)
 
 
 DOWNLOADS = {
@@ -154,7 +140,7 @@ DOWNLOADS = {
     ),
     "water_treatment": Download(
         (f"{UCI}water-treatment/water-treatment.data",),
-        Layout(WATER, "DBO-S"),
+        Layout(WATER.split(), "DBO-S"),
         "760d9dcfffd8b4861d52d3f6fc2154a437071a7d36fab1643061f04f42d140c1",
     ),
 }

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gapkernel.datasets.download import DOWNLOADS, fetch
-from gapkernel.tables import labels_of, missing_in, schema_of, take_columns
+from gapkernel.tables import schema_of
 from gapkernel.tables.user_tables import pandas_files
 
 ENVIRONMENT = "GAPKERNEL_DATA"
@@ -86,7 +85,7 @@ def available(data_dir=None) -> tuple[str, ...]:
     >>> "horse_colic_24" in available()
     True
     """
-    folder = local_folder(data_dir)
+    folder = _local_folder(data_dir)
     return tuple(sorted({*PUBLIC, *(_index(folder) if folder else ())}))
 
 
@@ -113,7 +112,7 @@ def load(name, data_dir=None) -> Dataset:
     >>> from gapkernel.datasets import load
     >>> X, y = load("heart_statlog")  # doctest: +SKIP
     """
-    folder = local_folder(data_dir)
+    folder = _local_folder(data_dir)
     if folder is not None:
         index = _index(folder)
         if name in index:
@@ -121,10 +120,15 @@ def load(name, data_dir=None) -> Dataset:
     known = available(data_dir)
     if name not in known:
         raise ValueError(f"There is no data set {name!r}. Known are {', '.join(known)}.")
-    if name in OPENML:
-        return _from_openml(name, OPENML[name])
-    with _connected(name, " and ".join(DOWNLOADS[name].addresses)):
-        return Dataset(*fetch(name, DOWNLOADS[name]))
+    on_openml = OPENML.get(name)
+    where = f"OpenML (id {on_openml.id})" if on_openml else " and ".join(DOWNLOADS[name].addresses)
+    try:
+        return Dataset(*(_from_openml(name, on_openml) if on_openml else fetch(name, DOWNLOADS[name])))
+    except OSError as error:
+        raise ConnectionError(
+            f"The data set {name!r} could not be fetched from {where}: {error}. Without a connection, put it into a "
+            f"folder and name that in {ENVIRONMENT} or data_dir."
+        ) from error
 
 
 def read_xy(
@@ -192,24 +196,8 @@ def read_xy(
     return Dataset(found.X, found.y)
 
 
-def local_folder(data_dir=None) -> Path | None:
-    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given.
-
-    Parameters
-    ----------
-    data_dir : path, default=None
-        As in `load`.
-
-    Returns
-    -------
-    folder : Path or None
-
-    Examples
-    --------
-    >>> from gapkernel.datasets import local_folder
-    >>> local_folder(".").is_dir()
-    True
-    """
+def _local_folder(data_dir) -> Path | None:
+    """The folder of data sets: the argument, or GAPKERNEL_DATA; None if neither is given."""
     origin, named = ("data_dir", data_dir) if data_dir is not None else (ENVIRONMENT, os.environ.get(ENVIRONMENT))
     if not named:
         return None
@@ -238,34 +226,19 @@ def _from_folder(folder: Path, name: str, entry: dict) -> Dataset:
     return Dataset(*pandas_files().read_known(path, entry["target"], entry["categorical"]))
 
 
-def _from_openml(name: str, source: OnOpenML) -> Dataset:
+def _from_openml(name: str, source: OnOpenML) -> tuple[Any, np.ndarray]:
     files = pandas_files()
     from sklearn.datasets import fetch_openml
 
-    with _connected(name, f"OpenML (id {source.id})"):
-        try:
-            found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
-        except ValueError as error:  # an answer that is not a data set
-            raise OSError(str(error)) from error
-    X = take_columns(found.data, [k for k, column in enumerate(labels_of(found.data)) if column not in source.drop])
-    y = np.asarray(found.target)
-    counts = tuple(sorted(np.unique(y[~missing_in(y)], return_counts=True)[1].tolist()))
+    try:
+        found = fetch_openml(data_id=source.id, as_frame=True, parser="auto")
+    except ValueError as error:  # an answer that is not a data set
+        raise OSError(str(error)) from error
+    X = found.data.drop(columns=list(source.drop), errors="ignore")
+    counts = tuple(sorted(count for count in found.target.value_counts() if count))
     if X.shape != source.shape or counts != source.class_counts:
         raise ValueError(
             f"OpenML's data set {source.id} is not the {name!r} of the papers: expected {source.shape} with classes of "
             f"{source.class_counts} rows, got {X.shape} and {counts}. Use a local folder ({ENVIRONMENT} or data_dir)."
         )
-    categorical = np.array(labels_of(X))[schema_of(X).categorical].tolist()
-    return Dataset(*files.known_types(X, found.target, categorical))
-
-
-@contextmanager
-def _connected(name: str, where: str) -> Iterator[None]:
-    """Say what to do where there is no connection."""
-    try:
-        yield
-    except OSError as error:
-        raise ConnectionError(
-            f"The data set {name!r} could not be fetched from {where}: {error}. Without a connection, put it into a "
-            f"folder and name that in {ENVIRONMENT} or data_dir."
-        ) from error
+    return files.known_types(X, found.target, X.columns[schema_of(X).categorical])

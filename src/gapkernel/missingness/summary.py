@@ -159,7 +159,9 @@ def pairs(X) -> Pairs:
     array([[0, 0],
            [1, 0]])
     """
-    return _pairs(_gaps(X))
+    missing = _gaps(X).astype(np.int64)
+    observed = 1 - missing
+    return Pairs(observed.T @ observed, observed.T @ missing, missing.T @ observed, missing.T @ missing)
 
 
 def patterns(X) -> GapPatterns:
@@ -183,7 +185,9 @@ def patterns(X) -> GapPatterns:
     >>> patterns([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]]).counts
     array([2, 1])
     """
-    return _patterns(_gaps(X), labels_of(X))
+    found = Patterns.of(_gaps(X))
+    order = np.lexsort((found.gaps.sum(axis=1), -found.counts))  # ties: fewer gaps first
+    return GapPatterns(found.gaps[order], found.counts[order], labels_of(X))
 
 
 def flux(X) -> Flux:
@@ -208,7 +212,12 @@ def flux(X) -> Flux:
     >>> flux([[1.0, np.nan], [2.0, np.nan], [3.0, 4.0]]).influx.round(3)
     array([0. , 0.5])
     """
-    return _flux(_gaps(X))
+    counts = pairs(X)
+    values, gaps = counts.rr.trace(), counts.mm.trace()
+    n_columns = len(counts.rr)
+    influx = counts.mr.sum(axis=1) / values if values else np.zeros(n_columns)
+    outflux = counts.rm.sum(axis=1) / gaps if gaps else np.ones(n_columns)
+    return Flux(influx, outflux)
 
 
 def summary(X) -> GapSummary:
@@ -234,7 +243,7 @@ def summary(X) -> GapSummary:
     >>> found.n_gaps, found.n_complete_rows, round(found.gap_fraction, 3)
     (2, 1, 0.333)
     """
-    gaps, names = _gaps(X), labels_of(X)
+    gaps = _gaps(X)
     n_rows, n_columns = gaps.shape
     return GapSummary(
         n_rows,
@@ -242,9 +251,9 @@ def summary(X) -> GapSummary:
         n_gaps=int(gaps.sum()),
         n_complete_rows=int((~gaps.any(axis=1)).sum()),
         column_gaps=gaps.sum(axis=0),
-        names=names,
-        patterns=_patterns(gaps, names),
-        flux=_flux(gaps),
+        names=labels_of(X),
+        patterns=patterns(X),
+        flux=flux(X),
     )
 
 
@@ -253,22 +262,3 @@ def _gaps(X) -> np.ndarray:
     if not gaps.size:
         raise ValueError(f"X has no cells: its shape is {gaps.shape}.")
     return gaps
-
-
-def _pairs(gaps: np.ndarray) -> Pairs:
-    missing = gaps.astype(np.int64)
-    observed = 1 - missing
-    return Pairs(observed.T @ observed, observed.T @ missing, missing.T @ observed, missing.T @ missing)
-
-
-def _patterns(gaps: np.ndarray, names: tuple[str, ...]) -> GapPatterns:
-    found = Patterns.of(gaps)
-    order = np.lexsort((found.gaps.sum(axis=1), -found.counts))  # ties: fewer gaps first
-    return GapPatterns(found.gaps[order], found.counts[order], names)
-
-
-def _flux(gaps: np.ndarray) -> Flux:
-    counts, n_gaps, n_values = _pairs(gaps), int(gaps.sum()), int((~gaps).sum())
-    influx = counts.mr.sum(axis=1) / n_values if n_values else np.zeros(gaps.shape[1])
-    outflux = counts.rm.sum(axis=1) / n_gaps if n_gaps else np.ones(gaps.shape[1])
-    return Flux(influx, outflux)

@@ -13,7 +13,6 @@ import re
 from itertools import accumulate
 from math import prod
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -85,7 +84,7 @@ def _named_members(archive: ZipFile, path, max_bytes: int) -> set[str]:
     if members.get(DESCRIPTION, 0) > MOST_DESCRIBED:
         raise DamagedFileError(f"{path} is refused: its description takes more than {MOST_DESCRIBED} bytes.")
     text = archive.read(DESCRIPTION).decode()
-    nodes: list[dict[str, Any]] = []
+    nodes: list[dict] = []
     if _depth(text) > DEEPEST:
         raise DamagedFileError(f"{path} is refused: its objects are nested more than {DEEPEST} deep.")
     json.loads(text, object_hook=nodes.append)

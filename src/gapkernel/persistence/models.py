@@ -26,20 +26,18 @@ from gapkernel.tables.takes_gaps import TakesGaps
 MODEL_ROOMS = ("compute", "density", "estimators", "imputation", "kernels", "papers", "rows", "solvers", "tables.table")
 """The modules whose classes a model may hold; classes of others may touch files, the network or the screen."""
 
-HARMLESS_TYPES = frozenset(
-    {
-        "numpy.dtype",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.calibration._TemperatureScaling",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.impute._iterative._ImputerTriplet",
-        "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.model_selection._split.KFold",
-        "sklearn.model_selection._split.StratifiedKFold",
-        "sklearn.tree._tree.Tree",
-    }
-)
+HARMLESS_TYPES = {
+    "numpy.dtype",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.calibration._TemperatureScaling",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.impute._iterative._ImputerTriplet",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.tree._tree.Tree",
+}
 """Types of other packages that a model may hold too: skops does not trust them unasked, but they hold only numbers."""
 
 

@@ -14,11 +14,9 @@ from gapkernel.tables.reading import (
 from gapkernel.tables.table import Schema, Table, Tilt
 from gapkernel.tables.takes_gaps import TakesGaps, set_or_forget
 from gapkernel.tables.user_tables import (
-    digest_of,
     fill_gaps,
     floats_of,
     gaps_of,
-    join_rows,
     labels_of,
     missing_in,
     named_like_fit,
@@ -36,11 +34,9 @@ __all__ = [
     "Table",
     "TakesGaps",
     "Tilt",
-    "digest_of",
     "fill_gaps",
     "floats_of",
     "gaps_of",
-    "join_rows",
     "labels_of",
     "missing_in",
     "named_like_fit",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -33,14 +33,11 @@ class DaskTable(TableInParts):
         lengths = _lengths(X, blocks)
         columns = [_aligned(values, lengths, name) for values, name in ((y, "y"), (weight, "sample_weight"))]
         self._lengths = [n for n in lengths if n]  # a block may be empty
-        if not self._lengths:
+        self.n_rows = sum(self._lengths)
+        if not self.n_rows:
             raise ValueError(NO_ROW.format("the dask collection holds"))
         together = zip(blocks, *columns, lengths, strict=True)
         self._parts = [dask.delayed(Part)(*block) for *block, n in together if n]
-
-    @cached_property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return sum(self._lengths)
 
     def take(self, rows: np.ndarray) -> Part:
         ends = np.cumsum(self._lengths)

@@ -39,18 +39,15 @@ class Schema:
     @property
     def code_columns(self) -> np.ndarray:
         """The column of the table that each column of `Table.one_hot` belongs to."""
-        return np.repeat(np.arange(len(self.levels)), self._n_codes)
+        pairs = zip(self.levels, self.ordered, strict=True)
+        n_codes = [1 if levels is None or ordered else len(levels) for levels, ordered in pairs]
+        return np.repeat(np.arange(len(self.levels)), n_codes)
 
     @property
     def one_hot(self) -> np.ndarray:
         """True for the columns of `Table.one_hot` that hold the 0/1 code of a level."""
         nominal = self.categorical & ~np.array(self.ordered, dtype=bool)
         return nominal[self.code_columns]
-
-    @property
-    def _n_codes(self) -> list[int]:
-        pairs = zip(self.levels, self.ordered, strict=True)
-        return [1 if levels is None or ordered else len(levels) for levels, ordered in pairs]
 
     def label(self, column: int) -> str:
         """How an error message names a column."""

@@ -59,10 +59,8 @@ class TableInParts(ABC):
     checked = False
     """Whether the rows are one `Table`, checked as a whole; else each part is checked when it is read."""
 
-    @property
-    @abstractmethod
-    def n_rows(self) -> int:
-        """Number of rows."""
+    n_rows: int
+    """Number of rows."""
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Part:
@@ -87,12 +85,8 @@ class HeldTable(TableInParts):
     """
 
     def __init__(self, part: Part):
-        self.whole = part
+        self.whole, self.n_rows = part, len(part)
         self.checked = isinstance(part.X, Table)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.whole)
 
     def take(self, rows: np.ndarray) -> Part:
         return self.whole if len(rows) == self.n_rows else self.whole.take(rows)
@@ -169,7 +163,7 @@ class MappedTable(TableInParts):
         self.source, self.function = source, function
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int:  # type: ignore[override]
         return self.source.n_rows
 
     def take(self, rows: np.ndarray) -> Part:

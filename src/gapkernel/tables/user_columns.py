@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import check_array
 
 from gapkernel.tables.table import Schema
 
 CATEGORICAL_DTYPES = (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
 TIMES = (date, datetime, time, timedelta, np.datetime64, np.timedelta64)
+BOOLEANS = (bool, np.bool_)
 GAP_TYPES = ("NoneType", "NAType", "NaTType")
 """Types of which every value is a gap, by name: pandas need not be installed."""
 
@@ -37,8 +40,8 @@ class ArrayColumn:
         """Whether the type of the column, or that of its cells, says that it holds categories."""
         if self.values.dtype.kind in "biuf":
             return False
-        suspect = any(issubclass(t, (str, bool, np.bool_)) or _is_time(t) for t in _without_gaps(self._types))
-        return suspect and holds_text(set(map(type, self.distinct)), self.label)
+        suspect = any(issubclass(t, (str, *BOOLEANS)) or _is_time(t) for t in _without_gaps(self._types))
+        return suspect and self._holds_text()
 
     @cached_property
     def _cells(self) -> list:
@@ -47,6 +50,19 @@ class ArrayColumn:
     @cached_property
     def _types(self) -> set[type]:
         return set(map(type, self._cells))
+
+    def _holds_text(self) -> bool:
+        """True for text or booleans, False for numbers; dates and a mixture of kinds are errors."""
+        types = set(map(type, self.distinct))
+        if any(map(_is_time, types)):
+            raise ValueError(_dates(self.label))
+        kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, BOOLEANS) else "number" for t in types}
+        if len(kinds) > 1:
+            names = ", ".join(sorted(t.__name__ for t in types))
+            raise ValueError(
+                f"Column {self.label} of X mixes types ({names}). Make it all numbers or all text, None in the gaps."
+            )
+        return bool(kinds) and kinds != {"number"}
 
     @cached_property
     def distinct(self) -> list:
@@ -66,10 +82,12 @@ class ArrayColumn:
     def floats(self) -> np.ndarray:
         """The cells as float64, NaN in the gaps; an error that names the column if some are not numbers."""
         values = self.values
-        if values.dtype.kind in "mM" or (values.dtype == object and any(map(_is_time, _without_gaps(self._types)))):
-            raise ValueError(_dates(self.label))  # some of them would pass for numbers
-        if values.dtype == object and len(_without_gaps(self._types)) < len(self._types):
-            values = np.where(self.gaps(), np.nan, values)
+        if values.dtype == object:
+            kinds = _without_gaps(self._types)
+            if any(map(_is_time, kinds)):
+                raise ValueError(_dates(self.label))  # some of them would pass for numbers
+            if len(kinds) < len(self._types):
+                values = np.where(self.gaps(), np.nan, values)
         try:
             return values.astype(np.float64)
         except OverflowError as error:
@@ -77,22 +95,18 @@ class ArrayColumn:
                 f"Column {self.label} of X holds a whole number that is too large for a float. Divide the column by a "
                 f"power of ten, take its logarithm, or leave it out."
             ) from error
-        except ValueError as error:
-            raise ValueError(
-                f"Column {self.label} of X holds values that are not numbers. Encode it as numbers, declare it in "
-                f"categorical_features if the estimator has that parameter, or leave the column out."
-            ) from error
-        except TypeError as error:
-            kinds = ", ".join(sorted(t.__name__ for t in _without_gaps(self._types)))
-            raise TypeError(
-                f"Column {self.label} of X holds objects that are not numbers ({kinds}): {error}"
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"Column {self.label} of X holds values that are not numbers ({error}). Encode it as numbers, declare "
+                f"it in categorical_features if the estimator has that parameter, or leave the column out."
             ) from error
 
     def levels(self) -> tuple:
         """The levels that occur, sorted; those of an ordered type as the type lists them."""
         if self.order is not None:
             return self.order
-        holds_text(set(map(type, self.distinct)), self.label)
+        self._holds_text()
         return tuple(sorted(self.distinct))
 
     def codes(self, levels: tuple) -> np.ndarray:
@@ -198,7 +212,9 @@ class Columns:
 
     def values(self, schema: Schema) -> np.ndarray:
         """Numbers as they are and categories as codes, NaN in the gaps; dates, times and infinity are errors."""
-        self._refuse_times()
+        for k in range(self.n):
+            if self.array.dtype.kind in "mM" if self.frame is None else self.dtypes[k].is_temporal():
+                raise ValueError(_dates(self.label(k)))
         values = self._coded(schema)
         infinite = np.argwhere(np.isinf(values))
         if len(infinite):
@@ -227,28 +243,10 @@ class Columns:
             values[:, k] = self.columns[k].floats() if levels is None else self.columns[k].codes(levels)
         return values
 
-    def _refuse_times(self) -> None:
-        for k in range(self.n):
-            if self.array.dtype.kind in "mM" if self.frame is None else self.dtypes[k].is_temporal():
-                raise ValueError(_dates(self.label(k)))
-
     def gaps(self) -> np.ndarray:
         """True in the gaps."""
         gaps = [column.gaps() for column in self.columns]
         return np.column_stack(gaps) if gaps else np.empty((self.n_rows, 0), bool)
-
-
-def holds_text(types: set[type], label: str) -> bool:
-    """True for a column of text or booleans, False for numbers; dates and a mixture of kinds are errors."""
-    if any(map(_is_time, types)):
-        raise ValueError(_dates(label))
-    kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, bool | np.bool_) else "number" for t in types}
-    if len(kinds) > 1:
-        names = ", ".join(sorted(t.__name__ for t in types))
-        raise ValueError(
-            f"Column {label} of X mixes types ({names}). Make it all numbers or all text, None in the gaps."
-        )
-    return bool(kinds) and kinds != {"number"}
 
 
 def _without_gaps(types: set[type]) -> set[type]:
@@ -267,20 +265,12 @@ def _dates(label: str) -> str:
 
 
 def _plain_array(X) -> np.ndarray:
-    if hasattr(X, "toarray"):
-        raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert.")
     if np.ma.isMaskedArray(X):
-        numeric = X.dtype.kind in "biuf"
-        array = X.data.astype(np.float64 if numeric else object)
-        array[np.ma.getmaskarray(X)] = np.nan if numeric else None
-    else:
-        array = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
-    if array.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got an array of dim {array.ndim} instead: pass one row per observation, all of one "
-            f"length. Reshape your data: reshape(-1, 1) makes one column, reshape(1, -1) one row."
-        )
-    return array
+        gap: Any = np.nan if X.dtype.kind in "biuf" else None
+        X = np.where(np.ma.getmaskarray(X), gap, X.data)
+    dtype = None if hasattr(X, "__array__") else object
+    anything = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
+    return check_array(X, dtype=dtype, input_name="X", **anything)
 
 
 def eager_frame(X) -> nw.DataFrame:

@@ -5,7 +5,6 @@ Other packages touch frames only by these verbs and by `gapkernel.tables.reading
 
 from __future__ import annotations
 
-import hashlib
 from numbers import Real
 from typing import Any
 
@@ -35,15 +34,6 @@ def labels_of(X) -> tuple[str, ...]:
 def gaps_of(X) -> np.ndarray:
     """True in the gaps of a table of numbers, text, categories or dates."""
     return Columns(X).gaps()
-
-
-def digest_of(X) -> bytes:
-    """A fingerprint of what a table holds: names, levels and cells."""
-    columns = Columns(X)
-    schema = columns.schema()
-    digest = hashlib.sha256(repr((schema.names, schema.levels)).encode())
-    digest.update(np.ascontiguousarray(columns.values(schema)).tobytes())
-    return digest.digest()
 
 
 def floats_of(X) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -54,10 +54,6 @@ class Reading:
         if self.decimal not in (None, ".", ","):
             raise InputError(Setting("decimal"), f" must be . or , but is '{self.decimal}'.")
 
-    def keeping(self, name: str) -> Reading:
-        """The same, but this column is kept."""
-        return replace(self, drop=[dropped for dropped in self.drop if dropped != name])
-
 
 AS_IT_IS = Reading()
 
@@ -80,12 +76,16 @@ def read_raw(path, reading: Reading = AS_IT_IS) -> pd.DataFrame:
     frame = frame.drop(columns=list(reading.drop))
     if not frame.shape[1]:
         raise InputError("Every column was dropped, so nothing is left.")
-    return pd.DataFrame({name: with_marks_as_gaps(frame[name], reading) for name in frame})
+    return with_marks_as_gaps(frame, reading)
 
 
-def with_marks_as_gaps(values: pd.Series, reading: Reading) -> pd.Series:
+def with_marks_as_gaps(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Numbers, or text without blanks around it, with None in the gaps: `GAP_MARKS` and those of the reading."""
     marks = GAP_MARKS.union(reading.gap_marks)
+    return pd.DataFrame({name: _with_gaps(values, marks) for name, values in frame.items()})
+
+
+def _with_gaps(values: pd.Series, marks: set[str]) -> pd.Series:
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return values.mask(values.isin(pd.to_numeric(pd.Series(sorted(marks)), errors="coerce").dropna()))
     text = values.astype(object).where(values.notna(), None)

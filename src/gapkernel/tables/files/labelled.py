@@ -48,14 +48,11 @@ class Labelled:
     task: str
     notes: list[Message] = field(default_factory=list)
 
-    def take(self, rows: np.ndarray, note: Message) -> Labelled:
-        """Some of the rows, and a further note."""
-        return replace(self, X=self.X.iloc[rows].reset_index(drop=True), y=self.y[rows], notes=[*self.notes, note])
-
 
 def read_labelled_file(path, target: str, reading: Reading = AS_IT_IS, *, task="auto", rows=None) -> Labelled:
     """The rows of a file that have a target; whatever cannot be learned from is an error."""
-    frame, notes = read_frame(path, reading.keeping(target), target=target)
+    reading = replace(reading, drop=[name for name in reading.drop if name != target])
+    frame, notes = read_frame(path, reading, target=target)
     found = labelled(frame, target, task=task, name=Path(path).name, notes=notes)
     return found if rows is None else at_most(found, rows)
 
@@ -103,7 +100,8 @@ def at_most(found: Labelled, rows: int) -> Labelled:
         Setting("rows"),
         " changes the number. Every method would gain from more rows, boosted trees often the most.",
     )
-    return found.take(np.sort(kept[:rows]), note)
+    kept = np.sort(kept[:rows])
+    return Labelled(found.X.iloc[kept].reset_index(drop=True), found.y[kept], found.task, [*found.notes, note])
 
 
 def _in_proportion(y: np.ndarray, rows: int) -> np.ndarray:

@@ -110,9 +110,7 @@ def known_columns(
             Setting("absent_as_gaps", True),
         )
     notes = [Message(f"No column '{name}': a gap in every row.") for name in absent]
-    raw = pd.DataFrame(
-        {name: with_marks_as_gaps(values, reading) for name, values in frame.reindex(columns=names).items()}
-    )
+    raw = with_marks_as_gaps(frame.reindex(columns=names), reading)
     if levels is None:
         typed, told, unusable = typed_frame(raw, reading)
         if unusable:
@@ -157,15 +155,12 @@ def _typed(values: pd.Series, reading: Reading, *, is_target: bool) -> tuple[pd.
     seen, name = values.dropna(), values.name
     if name in reading.categories:
         return as_levels(values.map(plain, na_action="ignore")), []
-    if not len(seen):
-        return pd.Series(np.nan, values.index, name=name), []
     parsed, told = _numbers(values, reading.decimal, " If it is text: ", Setting("categories", [name]))
     text = seen[parsed[seen.index].isna()]
     if not len(text):
         return parsed, told
-    if is_target:
-        return as_levels(values), []
-    _refuse_other_than_levels(seen, text)
+    if not is_target:
+        _refuse_other_than_levels(seen, text)
     return as_levels(values), []
 
 
@@ -205,10 +200,8 @@ def _read(text: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
     written = "in percent" if text.str.endswith("%").all() else ""
     bare = text.str.removesuffix("%").str.rstrip() if written else text
     commas = bare.str.contains(",", regex=False)
-    if not commas.any():
-        return _to_numbers(bare), written
-    ways = {way: _to_numbers(bare, *signs) for way, signs in SIGNS.items() if decimal in (None, signs[0])}
-    ways = {way: numbers for way, numbers in ways.items() if numbers.notna().all()}
+    wanted = {way: signs for way, signs in SIGNS.items() if commas.any() and decimal in (None, signs[0])}
+    ways = {way: numbers for way, signs in wanted.items() if (numbers := _to_numbers(bare, *signs)).notna().all()}
     if len(ways) > 1:
         comma, point = Setting("decimal", ","), Setting("decimal", ".")
         advice = "Say which: ", comma, " for decimal commas, ", point, " for commas between thousands."
