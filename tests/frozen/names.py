@@ -26,7 +26,7 @@ HOMES = {
     "gapkernel.kernels.missingness": "Masked",
     "gapkernel.kernels.columns.kernels": "Laplacian",
     "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
-        Neighbours NormalInverseWishart density_for sheather_jones""",
+        Neighbours density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",
     "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
         usable_cases""",

@@ -94,18 +94,18 @@ class IteratedDensity(Density):
         standard = standardise(observations.total)
         if not standard.seen.any():
             raise no_observed_value()
-        ascent, standard, ridge = self._ascend(observations, standard)
+        ascent, ridge = self._ascend(observations, standard)
         self._set(*self._in_units(ascent.point, standard))
         self.variances_ = self.variances_ - ridge * standard.variances
         warn_unless_converged(ascent, self.max_iter)
-        self.ridge_, self._never_observed = ridge, standard.never_observed
+        self.ridge_, self._never_observed = ridge, standard.seen == 0
         self.log_likelihood_ = ascent.log_likelihood - standard.log_units
         self.objective_ = ascent.objective - standard.log_units
         self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     @abstractmethod
-    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
-        """Where the iteration ends, in which units of the columns, and the ridge."""
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, float]:
+        """Where the iteration ends, and the ridge."""
 
     @abstractmethod
     def _in_units(self, point: Any, standard: Standard) -> tuple[np.ndarray, ...]:
