@@ -24,7 +24,7 @@ HOMES = {
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
         OnColumns Product Scaled Sum make_kernel""",
     "gapkernel.kernels.missingness": "Masked",
-    "gapkernel.kernels.columns.kernels": "Laplacian",
+    "gapkernel.kernels.univariate": "Laplacian",
     "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
         Neighbours density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",

@@ -14,7 +14,7 @@ from strategies import without_address
 import gapkernel as gk
 from gapkernel.density import Marginals
 from gapkernel.kernels import HeterogeneousKernel
-from gapkernel.kernels.columns.kernels import RBF, Dichotomous, Gower, Laplacian, Ordinal, Overlap
+from gapkernel.kernels.univariate import RBF, Dichotomous, Gower, Laplacian, Ordinal, Overlap
 from gapkernel.rows import Normal
 
 

@@ -127,8 +127,7 @@ class Marginals(Density):
         if not isinstance(word, str) or word not in CATEGORICAL:
             raise ValueError(f"laws: column {schema.label(column)} holds categories, so {word!r} cannot be its law.")
         n_levels = len(schema.levels[column])  # type: ignore[arg-type]
-        counts = np.bincount(codes.astype(np.int64), weight, n_levels)
-        counts = np.ones(n_levels) if word == "uniform" else counts
+        counts = np.ones(n_levels) if word == "uniform" else np.bincount(codes.astype(np.int64), weight, n_levels)
         return Atoms(np.arange(n_levels, dtype=np.float64), counts / counts.sum())
 
     def _law_of_number(self, values: np.ndarray, weight: np.ndarray, column: int, schema: Schema, chosen: Any) -> Law:

@@ -12,8 +12,7 @@ from sklearn.utils._param_validation import Interval
 from gapkernel.compute.linalg.covariance_blocks import flat
 from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfTable
-from gapkernel.kernels.columns.kernels import Univariate, univariate
+from gapkernel.kernels.univariate import Extension, OfDistance, OfTable, Univariate, univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
@@ -38,7 +37,7 @@ class HeterogeneousKernel(Kernel):
         alpha. False is the paper's (1 - alpha * mean)^(-1/alpha), whose diagonal is 23 at alpha = 0.95.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
-        an object of `gapkernel.kernels.columns.kernels`.
+        an object of `gapkernel.kernels.univariate`.
     categorical : str, callable or kernel object, default="overlap"
         Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
         function of their codes.

@@ -17,46 +17,162 @@ import numpy as np
 from scipy.special import erf
 from sklearn.base import BaseEstimator
 
-from gapkernel.kernels.columns.averaged import Extension, OfDistance, OfFunction, OfTable, One
 from gapkernel.kernels.width import POSITIVE
-from gapkernel.rows import Feature
+from gapkernel.rows import Feature, Law
+
+
+class Extension:
+    """A kernel on one column, gaps included. Values are numbers or codes, NaN in the gaps."""
+
+    both_missing: float
+    """G, between two gaps."""
+    one_missing: Callable[[np.ndarray], np.ndarray]
+    """g, from values to the kernel between each and a gap."""
+
+    def cross(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The kernel between two columns of values, (n, m), all independent."""
+        out = self.pointwise(x, z)
+        gaps = np.isnan(x)
+        out[:, np.isnan(z)] = self.profile(x)[:, None]
+        out[gaps] = self.profile(z)
+        return out
+
+    def pointwise(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The kernel between values; anything where one is missing."""
+        raise NotImplementedError
+
+    def profile(self, x: np.ndarray) -> np.ndarray:
+        """Each value against a missing one: g(x), or G for a gap."""
+        out = np.full(len(x), self.both_missing)
+        seen = ~np.isnan(x)
+        out[seen] = self.one_missing(x[seen])
+        return out
+
+    def same(self, x: np.ndarray) -> np.ndarray:
+        """Each value against itself, a missing one in the same draw."""
+        raise NotImplementedError
+
+
+class OfTable(Extension):
+    """A kernel between levels as a table, one line and column more than there are levels for a gap.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_levels + 1, n_levels + 1)
+    itself : ndarray of shape (n_levels + 1,)
+        Each level against itself, and a gap in the same draw.
+    """
+
+    def __init__(self, table: np.ndarray, itself: np.ndarray):
+        self.table = table
+        self.itself = itself
+
+    @classmethod
+    def of(cls, levels: np.ndarray, probabilities: np.ndarray) -> OfTable:
+        """Average over a missing level."""
+        embedding = np.vstack([np.eye(len(levels)), probabilities])  # a gap is the mean of the levels
+        itself = np.append(levels.diagonal(), probabilities @ levels.diagonal())
+        return cls(embedding @ levels @ embedding.T, itself)
+
+    def codes(self, x: np.ndarray) -> np.ndarray:
+        """Lines of the table."""
+        return np.where(np.isnan(x), len(self.table) - 1, x).astype(np.int32)
+
+    def cross(self, x, z):
+        return self.table[self.codes(x)[:, None], self.codes(z)[None]]
+
+    def profile(self, x):
+        return self.table[-1][self.codes(x)]
+
+    def same(self, x):
+        return self.itself[self.codes(x)]
+
+
+class OfDistance(Extension):
+    """1 - |x - z| / R, on the range widened by R/2 on both sides."""
+
+    def __init__(self, law: Law, low: float, high: float):
+        self.law = law
+        self.range = high - low
+        self.low, self.high = low - 0.5 * self.range, high + 0.5 * self.range
+        self.both_missing = 1.0 - law.mean_spread(self.low, self.high) / self.range  # G_1
+
+    def clipped(self, x: np.ndarray) -> np.ndarray:
+        """Values moved into the interval where the kernel is positive semi-definite."""
+        return np.clip(x, self.low, self.high)
+
+    def pointwise(self, x, z):
+        return 1.0 - np.abs(np.subtract.outer(self.clipped(x), self.clipped(z))) / self.range
+
+    def one_missing(self, x):
+        return 1.0 - self.law.mean_distance(self.clipped(x), self.low, self.high) / self.range  # g_1
+
+    def same(self, x):
+        return np.ones(len(x))
+
+
+class OfFunction(Extension):
+    """A kernel given by a function of two arrays, with g as a function, G, and the average over one draw."""
+
+    def __init__(self, function: Callable, one_missing: Callable, both_missing: float, same_draw: float):
+        self.function, self.one_missing = function, one_missing
+        self.both_missing, self.same_draw = both_missing, same_draw
+
+    @classmethod
+    def summed(cls, function: Callable, feature: Feature) -> OfFunction:
+        """The values in the gaps by a sum over the values that the law has."""
+        law = feature.law
+        assert law is not None
+        if not law.exact:
+            raise ValueError(
+                f"The kernel of column {feature.label} has no closed form under {type(law).__name__}. Use a law with "
+                f"finitely many values, density=Marginals(numeric='empirical')."
+            )
+        points, weights = law.nodes(0)
+        return cls(
+            function,
+            lambda x: np.sum(weights * function(x[:, None], points[None]), axis=1),
+            float(weights @ function(points[:, None], points[None]) @ weights),
+            float(weights @ function(points, points)),
+        )
+
+    def pointwise(self, x, z):
+        return np.array(self.function(x[:, None], z[None]), dtype=np.float64)
+
+    def same(self, x):
+        return np.where(np.isnan(x), self.same_draw, self.function(x, x))
+
+
+ONE = OfFunction(lambda x, z: np.ones(np.broadcast_shapes(x.shape, z.shape)), np.ones_like, 1.0, 1.0)
+"""1 everywhere: a column that says nothing."""
 
 
 class Univariate(BaseEstimator, ABC):
     """A kernel on the values of one column."""
 
     _parameter_constraints: ClassVar[dict] = {}
+    kind: ClassVar[str] = ""
+    """"numbers" or "categories" where the kernel is for one kind only."""
 
     def extend(self, feature: Feature) -> Extension:
         """This kernel on a column, gaps included; a column that never varied is 1 everywhere."""
         self._validate_params()
-        self._check_kind(feature)
+        held = "categories" if feature.is_category else "numbers"
+        if self.kind not in ("", held):
+            raise ValueError(f"{self!r} is for {self.kind}, but column {feature.label} holds {held}.")
         if feature.law is None or (not feature.is_category and feature.low == feature.high):
-            return One()
+            return ONE
         return self._extend(feature)
 
     @abstractmethod
     def _extend(self, feature: Feature) -> Extension:
         """`extend`, after the checks."""
 
-    def _check_kind(self, feature: Feature) -> None:
-        """Refuse numbers or categories where the kernel is for the other kind."""
-
-
-class OnNumbers(Univariate):
-    """A kernel on numbers."""
-
-    def _check_kind(self, feature: Feature) -> None:
-        if feature.is_category:
-            raise ValueError(f"{self!r} is for numbers, but column {feature.label} holds categories.")
-
 
 class OnCategories(Univariate):
     """A kernel on categories: a table over pairs of levels."""
 
-    def _check_kind(self, feature: Feature) -> None:
-        if not feature.is_category:
-            raise ValueError(f"{self!r} is for categories, but column {feature.label} holds numbers.")
+    kind = "categories"
 
     def _extend(self, feature: Feature) -> Extension:
         return OfTable.of(self.table(feature), feature.probabilities)
@@ -66,19 +182,21 @@ class OnCategories(Univariate):
         """The kernel between all pairs of levels."""
 
 
-class Gower(OnNumbers):
+class Gower(Univariate):
     """1 - |x - z| / R, R the range seen at fit.
 
     Positive semi-definite on an interval of length 2R and on none longer. So values are moved to the nearer end of
     the range widened by R/2 on both sides, and so is a missing value whose law reaches further.
     """
 
+    kind = "numbers"
+
     def _extend(self, feature: Feature) -> Extension:
         assert feature.law is not None
         return OfDistance(feature.law, feature.low, feature.high)
 
 
-class Stationary(OnNumbers):
+class Stationary(Univariate):
     """A kernel of the distance, in units of the range seen at fit.
 
     Under windows, its average is a difference of antiderivatives: with A' = k and B' = A,
@@ -90,6 +208,7 @@ class Stationary(OnNumbers):
         Inverse width.
     """
 
+    kind = "numbers"
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE]}
 
     def __init__(self, gamma=1.0):
@@ -97,11 +216,14 @@ class Stationary(OnNumbers):
 
     def _extend(self, feature: Feature) -> Extension:
         unit = feature.high - feature.low
-        kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
+
+        def function(x, z):
+            return self.value((x - z) / unit)
+
         assert feature.law is not None
         blur = feature.law.blur
         if blur is None or blur.shape not in self.shapes:
-            return kernel.summed(feature)
+            return OfFunction.summed(function, feature)
         centres, weights, width = blur.centres / unit, blur.weights, blur.width / unit
         once, twice = self.shapes[blur.shape]
 
@@ -111,7 +233,7 @@ class Stationary(OnNumbers):
 
         blocks = np.array_split(centres, max(1, len(centres) // 256))
         apart = [twice(self, np.subtract.outer(block, centres), width) @ weights for block in blocks]
-        return kernel.with_law(profile, float(np.concatenate(apart) @ weights), 1.0)
+        return OfFunction(function, profile, float(np.concatenate(apart) @ weights), 1.0)
 
     def value(self, u: np.ndarray) -> np.ndarray:
         """k(u)."""
@@ -244,7 +366,7 @@ class Custom(Univariate):
         if feature.is_category:
             codes = np.arange(len(feature.levels), dtype=np.float64)  # type: ignore[arg-type]
             return OfTable.of(self.function(codes[:, None], codes[None]), feature.probabilities)
-        return OfFunction(self.function).summed(feature)
+        return OfFunction.summed(self.function, feature)
 
 
 NAMES = {

@@ -1,1 +1,0 @@
-"""Kernels on one column, gaps included."""
