@@ -36,8 +36,6 @@ class JointGaussian(Density):
     ----------
     gaussian_ : Density
         The density fitted to the codes.
-    mean_, covariance_, variances_ : ndarray
-        Those of ``gaussian_``.
     schema_ : Schema
         What the columns hold: numbers, or categories with their levels.
     columns_ : ndarray of shape (n_codes,)
@@ -103,8 +101,6 @@ class JointGaussian(Density):
         self._scale = np.where(table.schema.one_hot, 1.0, standard.scale)
         gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
         self.gaussian_ = gaussian.fit(self._standardised(codes), sample_weight=weight)
-        moments = gaussian.moments()
-        self.mean_, self.covariance_, self.variances_ = moments.mean, moments.covariance, moments.variances
 
     def _condition(self, table: Table) -> Rows:
         return self.gaussian_.condition(self._standardised(table.one_hot()))
