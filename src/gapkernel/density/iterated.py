@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import Standard, standardise
 from gapkernel.density.base import Density, no_observed_value, rows_with_values
-from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
+from gapkernel.density.em.climb import Ascent, warn_unless_converged
 from gapkernel.density.em.gaussian_em import Observations, ObservationsInParts
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
@@ -132,13 +132,24 @@ class IteratedDensity(Density):
         n_parameters: Callable,
         standard: Standard,
     ) -> Ascent:
-        """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
-        if isinstance(n_components, str):
-            ascent, bic = choose_by_bic(fit, counts, n_parameters, standard.count)
-        else:
-            ascent, bic = fit(min(n_components, most)), {}
-        self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
-        return ascent
+        """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn, until the
+        Bayesian information criterion rises for the first time."""
+        if not isinstance(n_components, str):
+            self.bic_ = {}
+            return fit(min(n_components, most))
+        best, bic = None, {}
+        for count in counts:
+            ascent = fit(count)
+            deviance = 2.0 * (standard.log_units - ascent.log_likelihood[-1])
+            criterion = float(n_parameters(count) * np.log(max(standard.count, 2.0)) + deviance)
+            falls = best is None or criterion < min(bic.values())
+            bic[count] = criterion
+            if not falls:
+                break
+            best = ascent
+        self.bic_ = bic
+        assert best is not None, "counts is never empty"
+        return best
 
     def _without_never_observed(self, X: np.ndarray) -> np.ndarray:
         """A copy of ``X`` in one layout, with a constant in the columns that no training row had."""
