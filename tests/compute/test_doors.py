@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapkernel.compute.doors import check_array, check_counts, check_numbers, check_places
-from gapkernel.compute.linalg.regression import logistic_terms, scores, take, weighted_gram, weighted_sum
+from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 from gapkernel.compute.moments.covariance_sums import covariance_sums
 from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.compute.pairs.mapped_engine import MappedEngine
@@ -130,10 +130,6 @@ def test_codes_must_be_those_of_the_tables(side, weights, tables, starts):
 @pytest.mark.parametrize(
     ("loop", "arguments"),
     [
-        (take, (np.ones((2, 3)), np.array([2]), np.array([0]))),
-        (take, (np.ones((2, 3)), np.array([-1]), np.array([0]))),
-        (take, (np.ones((2, 3)), np.array([0]), np.array([3]))),
-        (take, (np.ones((2, 3)), np.array([0.0]), np.array([0]))),
         (scores, (np.ones((2, 3)), np.ones((1, 3)))),
         (scores, (np.ones((2, 3)), np.ones(2))),
         (weighted_gram, (np.ones((2, 3)), np.ones(2))),

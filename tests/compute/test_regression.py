@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from gapkernel.compute.linalg.regression import logistic_terms, scores, take, weighted_gram, weighted_sum
+from gapkernel.compute.linalg.regression import logistic_terms, scores, weighted_gram, weighted_sum
 
 SIZES = (1, 7, 256, 600)  # less than a block, one, and several with a rest
 
@@ -12,11 +12,6 @@ SIZES = (1, 7, 256, 600)  # less than a block, one, and several with a rest
 @pytest.fixture(params=SIZES)
 def design(request):
     return np.random.default_rng(request.param).standard_normal((3, request.param))
-
-
-def test_taken_entries_are_those_of_indexing(design):
-    places, rows = np.array([2, 0]), np.arange(design.shape[1])[::-2]
-    assert_array_equal(take(design, places, rows), design[places][:, rows])
 
 
 def test_sums_are_matrix_products(design):

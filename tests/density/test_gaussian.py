@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from reference.likelihood import log_likelihood, maximum_likelihood, plain_em
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import gappy_tables, punch, random_covariance, random_laws
 
 import gapkernel as gk
-from gapkernel.density import Gaussian, NormalInverseWishart
+from gapkernel.density import Gaussian
 
 OPTIMUM = 1e-6
 """Near an optimum an objective is flat: 1e-15 of its size, all that doubles can tell, is 1e-7 in the moments."""
@@ -31,10 +31,6 @@ def gappy_sample(seed, n=60, d=4, rate=0.3):
     return gappy
 
 
-def prior_for(d, strength=2.0):
-    return NormalInverseWishart(mean=np.full(d, 0.5), strength=strength, scale=np.eye(d) * 0.7, dof=d + 2.0)
-
-
 def assert_moments_close(density, mean, covariance, tolerance):
     """Equal in units of standard deviations."""
     deviation = np.sqrt(np.diag(covariance))
@@ -44,10 +40,10 @@ def assert_moments_close(density, mean, covariance, tolerance):
 
 @may_be_singular
 @given(seed=st.integers(0, 10_000), rate=st.sampled_from([0.05, 0.3, 0.7]), d=st.integers(1, 6),
-       how=st.sampled_from(["none", "auto", "strong", "prior"]))  # fmt: skip
+       how=st.sampled_from(["none", "auto", "strong"]))  # fmt: skip
 def test_the_objective_never_falls(seed, rate, d, how):
     X = gappy_sample(seed, n=40, d=d, rate=rate)
-    options = {"none": {"ridge": 0}, "auto": {}, "strong": {"ridge": 0.3}, "prior": {"prior": prior_for(d)}}[how]
+    options = {"none": {"ridge": 0}, "auto": {}, "strong": {"ridge": 0.3}}[how]
     density = Gaussian(**options, tol=1e-10, max_iter=3000)
     density.fit(X)
     steps = np.diff(density.objective_)
@@ -95,24 +91,6 @@ def test_the_automatic_ridge_follows_its_rule():
     assert_allclose(Gaussian().fit(X).ridge_, 4 / 60**2)
     assert Gaussian().fit(X[:2]).ridge_ == 1.0
     assert Gaussian().fit(np.tile(X[:, :1], (1000, 1))).ridge_ == 1e-8
-
-
-@pytest.mark.parametrize("strength", [0.0, 3.0])
-def test_a_prior_gives_the_posterior_mode(strength):
-    X = gappy_sample(2)
-    prior = prior_for(4, strength)
-    density = Gaussian(prior=prior, tol=1e-15, max_iter=20_000).fit(X)
-    mean, covariance = plain_em(
-        X, 600, scatter=prior.scale, divisor=prior.dof + 4 + 2, prior_mean=prior.mean, prior_strength=strength
-    )
-    assert_moments_close(density, mean, covariance, tolerance=OPTIMUM)
-
-
-@pytest.mark.parametrize("ridge", ["auto", 7.0])
-def test_with_a_prior_there_is_no_ridge(ridge):
-    density = Gaussian(prior=prior_for(4), ridge=ridge).fit(gappy_sample(2))
-    assert density.ridge_ == 0.0
-    assert_array_equal(density.variances_, density.covariance_.diagonal())
 
 
 @given(seed=st.integers(0, 1000), ridge=st.sampled_from([0, "auto"]))

@@ -126,7 +126,7 @@ def test_a_fit_learns_one_law_for_each_column():
 
 
 @pytest.mark.parametrize(("settings", "expected"), [
-    ({}, [3 / 4, 1 / 4]), ({"categorical": "uniform"}, [0.5, 0.5]), ({"smoothing": 1.0}, [4 / 6, 2 / 6]),
+    ({}, [3 / 4, 1 / 4]), ({"categorical": "uniform"}, [0.5, 0.5]),
     ({"laws": {0: "uniform"}}, [0.5, 0.5]),
 ], ids=without_address)  # fmt: skip
 def test_laws_of_categories(settings, expected):
@@ -163,7 +163,7 @@ def test_draws_follow_the_laws_and_keep_what_was_seen():
 
 @pytest.mark.parametrize(("settings", "complaint"), [
     ({"numeric": "normal"}, "numeric"), ({"categorical": "even"}, "categorical"), ({"bandwidth": "nrd"}, "bandwidth"),
-    ({"bandwidth": -1.0}, "bandwidth"), ({"smoothing": -1.0}, "smoothing"), ({"laws": {"z": "kde"}}, "'z'"),
+    ({"bandwidth": -1.0}, "bandwidth"), ({"laws": {"z": "kde"}}, "'z'"),
     ({"laws": {"x": "frequency"}}, "'x'"), ({"laws": {"c": "kde"}}, "'c'"), ({"laws": {"c": Normal(0.0, 1.0)}}, "'c'"),
     ({"laws": {"x": stats.norm()}}, "a law of gapkernel.rows"),
 ], ids=without_address)  # fmt: skip

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.exceptions import NotFittedError
 
 import gapkernel as gk
-from gapkernel.density import Gaussian, NormalInverseWishart
+from gapkernel.density import Gaussian
 from gapkernel.kernels import ExpectedRBF, GenRBF, Scaled
 from gapkernel.rows import GaussianRows
 
@@ -69,30 +69,6 @@ def test_after_a_failed_fit_nothing_is_fitted(machine):
     verb = getattr(machine, "predict", None) or getattr(machine, "transform", None) or machine.condition
     with pytest.raises(NotFittedError):
         verb([[1.0, 2.0]])
-
-
-def test_a_prior_speaks_for_columns_without_data():
-    X = np.column_stack([gappy(d=2), np.full(60, np.nan), np.full(60, 3.0)])
-    prior = NormalInverseWishart(mean=np.full(4, 7.0), strength=60.0, scale=60 * np.eye(4), dof=60.0)
-    density = Gaussian(prior=prior, tol=1e-13, max_iter=5000).fit(X)
-    assert_allclose(density.mean_[2], 7.0, atol=1e-3)
-    assert density.covariance_[2, 2] > 0
-    assert density.covariance_[3, 3] > 0
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"scale": np.eye(7)}, "scale"),
-        ({"mean": np.zeros(2)}, "mean"),
-        ({"strength": -1.0}, "strength"),
-        ({"dof": 0.0}, "dof"),
-    ],
-)
-def test_a_prior_that_does_not_fit_is_refused(change, complaint):
-    settings = {"mean": np.zeros(4), "strength": 1.0, "scale": np.eye(4), "dof": 6.0, **change}
-    with pytest.raises(ValueError, match=f"prior must have.*{complaint}"):
-        Gaussian(prior=NormalInverseWishart(**settings)).fit(gappy())
 
 
 def test_a_tiny_ridge_on_dependent_columns_warns_instead_of_breaking():

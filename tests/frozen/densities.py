@@ -15,7 +15,6 @@ from frozen.names import (
     JointGaussian,
     Marginals,
     Neighbours,
-    NormalInverseWishart,
     density_for,
     sheather_jones,
     true_laws as laws_of_the_problem,
@@ -25,14 +24,12 @@ from frozen.tables import TABLES, WEIGHT, frame, numbers
 
 ROOM = Room("densities")
 D = 4
-PRIOR = NormalInverseWishart(np.zeros(D), 1.0, np.eye(D), D + 2.0)
 TIGHT = {"tol": 1e-9, "max_iter": 5000}
 BLOCK = np.array([[1.0, 0.4], [0.4, 2.0]])
 
 DENSITIES = {
     "gaussian": Gaussian(),
     "gaussian, ridge": Gaussian(ridge=0.01, **TIGHT),
-    "gaussian with a prior": Gaussian(prior=PRIOR, tol=1e-4),
     "one factor": FactorAnalysis(1, tol=1e-4),
     "factors": FactorAnalysis(),
     "factors, ridge": FactorAnalysis(2, ridge=0.05),
@@ -41,11 +38,10 @@ DENSITIES = {
     "best": BestDensity(random_state=0),
     "best, given": BestDensity([Gaussian(), FactorAnalysis(1)], cv=None, random_state=1),
     "joint gaussian": JointGaussian(),
-    "joint gaussian, scale": JointGaussian(2.0, gaussian=Gaussian(ridge=0.1)),
     "joint factors": JointGaussian(gaussian=FactorAnalysis(1)),
     "windows": Marginals(),
-    "windows, dpi": Marginals(bandwidth="dpi", bandwidth_factor=1.74),
-    "windows of a width": Marginals(bandwidth=0.3, smoothing=0.5),
+    "windows, dpi": Marginals(bandwidth="dpi"),
+    "windows of a width": Marginals(bandwidth=0.3),
     "normal columns": Marginals(numeric="gaussian"),
     "empirical columns": Marginals(numeric="empirical"),
     "box": Marginals(numeric="uniform", categorical="uniform"),
@@ -56,7 +52,7 @@ DENSITIES = {
     "atoms of windows": AtomicDensity(Marginals(), n_atoms=6, method="random", random_state=0),
 }
 NUMBERS_ONLY = (
-    "gaussian", "gaussian, ridge", "gaussian with a prior", "one factor", "factors", "factors, ridge",
+    "gaussian", "gaussian, ridge", "one factor", "factors", "factors, ridge",
     "two components", "components", "best", "best, given",
 )  # fmt: skip
 

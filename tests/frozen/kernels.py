@@ -115,7 +115,6 @@ KERNELS = {
     "ehk, alpha": (HeterogeneousKernel(0.5), MARGINAL),
     "ehk, alpha, not scaled": (HeterogeneousKernel(0.5, scaled=False), ("mixed",)),
     "ehk, sum of laplacian": (4.0 * HeterogeneousKernel(numeric="laplacian"), ("mixed",)),
-    "ehk, weights": (HeterogeneousKernel(weights=[1.0, 2.0, 0.5, 1.5]), ("mixed",)),
     "ehk, columns": (HeterogeneousKernel(kernels={0: "laplacian", 1: "overlap"}), ("mixed",)),
     "ehk, laws": (HeterogeneousKernel(), OTHER_MARGINALS),
     "ehk, rbf of laws": (HeterogeneousKernel(numeric="rbf"), OTHER_MARGINALS),

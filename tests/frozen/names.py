@@ -24,9 +24,9 @@ HOMES = {
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
         OnColumns Product Scaled Sum make_kernel""",
     "gapkernel.kernels.missingness": "Masked",
-    "gapkernel.kernels.column_kernels": "Laplacian",
+    "gapkernel.kernels.univariate": "Laplacian",
     "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
-        Neighbours NormalInverseWishart density_for sheather_jones""",
+        Neighbours density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",
     "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
         usable_cases""",

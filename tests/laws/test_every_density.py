@@ -20,17 +20,14 @@ from gapkernel.density import (
     JointGaussian,
     Marginals,
     Neighbours,
-    NormalInverseWishart,
 )
 from gapkernel.papers.missing_variables import AtomicDensity
 
 D = 4
 TIGHT = {"tol": 1e-12, "max_iter": 20_000, "ridge": 0.01}
-PRIOR = NormalInverseWishart(np.zeros(D), 1.0, np.eye(D), D + 2.0)
 
 DENSITIES = {
     "gaussian": Gaussian(**TIGHT),
-    "gaussian with a prior": Gaussian(prior=PRIOR, tol=1e-12, max_iter=20_000),
     "one factor": FactorAnalysis(1, **TIGHT),
     "two components": GaussianMixture(2, random_state=0, **TIGHT),
     "best": BestDensity([Gaussian(**TIGHT), FactorAnalysis(1, **TIGHT)], random_state=0),
@@ -45,7 +42,7 @@ DENSITIES = {
     "atoms": AtomicDensity(n_atoms=64, random_state=0),
     "atoms of a mixture": AtomicDensity(GaussianMixture(2, random_state=0), n_atoms=64, random_state=0),
 }
-NUMBERS_ONLY = ("gaussian", "gaussian with a prior", "one factor", "two components", "best", "atoms of a mixture")
+NUMBERS_ONLY = ("gaussian", "one factor", "two components", "best", "atoms of a mixture")
 DRAWN = ("neighbours", "atoms", "atoms of a mixture")  # draws belong to a row as it is: units and order change them
 numbers = partial(two_lumps, d=D, apart=4.0)
 every_density = pytest.mark.parametrize("name", DENSITIES)

@@ -54,11 +54,6 @@ class Standard:
         """What the units of the live columns add to the log density of their standardised values."""
         return float(np.sum(self.seen[self.live] * np.log(self.scale[self.live])))
 
-    @property
-    def never_observed(self) -> np.ndarray:
-        """Columns without any value, about which nothing is known."""
-        return (self.seen == 0) & ~self.live
-
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The live columns, standardised."""
         return (X[:, self.live] - self.location[self.live]) / self.scale[self.live]

@@ -4,7 +4,7 @@ from gapkernel.density.bandwidth import sheather_jones
 from gapkernel.density.base import Density, seed_of as seed_of
 from gapkernel.density.density_choice import BestDensity, density_for as density_for, make_density as make_density
 from gapkernel.density.factor_analysis import FactorAnalysis
-from gapkernel.density.gaussian import Gaussian, NormalInverseWishart
+from gapkernel.density.gaussian import Gaussian
 from gapkernel.density.gaussian_mixture import GaussianMixture
 from gapkernel.density.joint_gaussian import JointGaussian
 from gapkernel.density.marginals import Marginals
@@ -19,6 +19,5 @@ __all__ = [
     "JointGaussian",
     "Marginals",
     "Neighbours",
-    "NormalInverseWishart",
     "sheather_jones",
 ]

@@ -132,8 +132,6 @@ class BestDensity(Density):
         Its place among the candidates.
     scores_ : ndarray of shape (n_candidates, n_splits)
         Mean log densities of held-out rows.
-    mean_, covariance_, variances_ : ndarray
-        Those of the density chosen.
     schema_ : Schema
         What the columns hold.
     columns_ : ndarray
@@ -189,8 +187,6 @@ class BestDensity(Density):
         scores = np.array([[_held_out(c, table, weight, *split) for split in splits] for c in candidates])
         self.scores_, self.best_index_ = scores, int(scores.mean(axis=1).argmax())
         self.best_density_ = clone(candidates[self.best_index_]).fit(table, sample_weight=sample_weight)
-        moments = self.best_density_.moments()
-        self.mean_, self.variances_, self.covariance_ = moments.mean, moments.variances, moments.covariance
 
     def _condition(self, table: Table) -> Rows:
         return self.best_density_.condition(table)

@@ -117,7 +117,7 @@ class FactorAnalysis(IteratedDensity):
         """A known density, ready for use."""
         return cls._known(mean=mean, loadings=loadings, noise=noise)
 
-    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, Standard, float]:
+    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, float]:
         X, weight = standard.apply(observations.X), observations.weight
         ridge = self._ridge_for(len(standard.live), standard.count)
         n, d = X.shape
@@ -129,7 +129,7 @@ class FactorAnalysis(IteratedDensity):
         ascent = self._choose(
             self.n_components, fit, counts, max(1, d), lambda k: d * (k + 2) - k * (k - 1) / 2, standard
         )
-        return ascent, standard, ridge
+        return ascent, ridge
 
     def _in_units(self, point: Factors, standard: Standard) -> tuple[np.ndarray, ...]:
         factors, live, scale = canonical(point), standard.live, standard.scale[standard.live]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -14,48 +14,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import Standard
 from gapkernel.density.em.climb import Ascent
-from gapkernel.density.em.gaussian_em import ObservationsInParts, Point, Prior, conditioned, maximise_gaussian
+from gapkernel.density.em.gaussian_em import ObservationsInParts, Point, conditioned, maximise_gaussian
 from gapkernel.density.iterated import IteratedDensity
 from gapkernel.rows import GaussianRows, Patterns
 from gapkernel.tables import Table
 from gapkernel.tables.part_by_part import parts_of
 
 
-@dataclass(frozen=True)
-class NormalInverseWishart:
-    """A prior on (mean, covariance): the mean as if seen in ``strength`` rows, the covariance from ``scale``.
-
-    Attributes
-    ----------
-    mean : array-like of shape (n_features,)
-        The prior mean.
-    strength : float
-        How many rows the prior mean counts for.
-    scale : array-like of shape (n_features, n_features)
-        The scatter matrix of the prior.
-    dof : float
-        Degrees of freedom.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gapkernel.density import Gaussian, NormalInverseWishart
-    >>> prior = NormalInverseWishart(mean=np.zeros(1), strength=2.0, scale=np.eye(1), dof=3.0)
-    >>> Gaussian(prior=prior).fit([[3.0], [3.0]]).mean_  # as if two rows more had been seen, with mean 0
-    array([1.5])
-    """
-
-    mean: np.ndarray
-    strength: float
-    scale: np.ndarray
-    dof: float
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class Gaussian(IteratedDensity):
     """A Gaussian density for rows with gaps.
 
-    Maximum likelihood from incomplete rows by expectation maximisation, with a small ridge or a prior.
+    Maximum likelihood from incomplete rows by expectation maximisation, with a small ridge.
     `condition` then turns a row with gaps into its law: the observed values, and the normal law of the
     missing ones given them.
 
@@ -66,8 +36,6 @@ class Gaussian(IteratedDensity):
         that the objective still never falls). It keeps the covariance invertible with few rows or dependent
         columns. "auto" is n_features / n_rows**2, between 1e-8 and 1: strong when rows are few, and soon far
         below the sampling error of the covariance. 0 is plain maximum likelihood.
-    prior : NormalInverseWishart, default=None
-        A prior to use instead of the ridge; the fit is then the posterior mode.
     tol : float, default=1e-6
         Stop when the objective rises by less than this share of its size.
     max_iter : int, default=1000
@@ -86,7 +54,7 @@ class Gaussian(IteratedDensity):
     variances_ : ndarray of shape (n_features,)
         The variance of each column, without the ridge.
     ridge_ : float
-        The ridge used; 0 with a prior.
+        The ridge used.
     log_likelihood_ : ndarray of shape (n_iterations + 1,)
         Log-likelihood of the observed values before each iteration and after the last.
     objective_ : ndarray of shape (n_iterations + 1,)
@@ -121,14 +89,12 @@ class Gaussian(IteratedDensity):
     array([[2.5, 4.4]])
     """
 
-    prior: NormalInverseWishart | None = None
     mean: Any = None
     covariance: Any = None
 
     fits_in_parts = True
     _parameter_constraints: ClassVar[dict] = {
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "prior": [NormalInverseWishart, None],
         "mean": ["array-like", None],
         "covariance": ["array-like", None],
     }
@@ -165,14 +131,10 @@ class Gaussian(IteratedDensity):
         self.schema_ = table.schema
         return self
 
-    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
-        if self.prior is None:
-            ridge = self._ridge_for(len(standard.scale), standard.count)
-        else:
-            ridge = 0.0
-            standard = replace(standard, live=np.ones_like(standard.live))  # a prior says something of every column
-        prior = self._prior_in(standard, ridge)
-        return maximise_gaussian(observations.compressed(standard), prior, self.tol, self.max_iter), standard, ridge
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, float]:
+        ridge = self._ridge_for(len(standard.scale), standard.count)
+        scatter = ridge * standard.weight
+        return maximise_gaussian(observations.compressed(standard), scatter, self.tol, self.max_iter), ridge
 
     def _in_units(self, point: Point, standard: Standard) -> tuple[np.ndarray, ...]:
         return standard.mean(point.mean), standard.covariance(point.covariance)
@@ -235,21 +197,6 @@ class Gaussian(IteratedDensity):
 
     def _set(self, mean: np.ndarray, covariance: np.ndarray) -> None:
         self.mean_, self.covariance_, self.variances_ = mean, covariance, covariance.diagonal().copy()
-
-    def _prior_in(self, standard: Standard, ridge: float) -> Prior:
-        """The prior in the units of the standardised, live columns."""
-        location, scale, d = standard.location, standard.scale, int(standard.live.sum())
-        if self.prior is None:
-            return Prior(np.zeros(d), 0.0, ridge * standard.weight * np.eye(d), 0.0)
-        mean, scatter = np.asarray(self.prior.mean, np.float64), np.asarray(self.prior.scale, np.float64)
-        if mean.shape != (d,) or scatter.shape != (d, d):
-            raise ValueError(
-                f"prior must have a mean ({d},) and a scale ({d}, {d}), got {mean.shape}, {scatter.shape}."
-            )
-        if self.prior.strength < 0 or self.prior.dof <= d - 1 or np.linalg.eigvalsh(scatter)[0] <= 0:
-            raise ValueError(f"prior must have strength >= 0, dof > {d - 1} and a positive definite scale.")
-        mean, scatter = (mean - location) / scale, scatter / np.outer(scale, scale)
-        return Prior(mean, float(self.prior.strength), scatter, float(self.prior.dof) + d + 2)
 
 
 def gaussian_laws(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> tuple[GaussianRows, np.ndarray]:

@@ -20,8 +20,8 @@ from gapkernel.density.em.gaussian_em import (
     GappyTable,
     Observations,
     Point,
-    Prior,
     expectation_at,
+    log_prior,
     maximisation,
     maximise_gaussian,
 )
@@ -53,20 +53,20 @@ def clusters(
 
 
 def maximise_mixture(
-    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, prior: Prior, tol: float, max_iter: int
+    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, scatter: float, tol: float, max_iter: int
 ) -> Ascent:
     """The `MixtureParameters` that EM reaches from ``memberships``."""
     d = table.filled.shape[1]
 
     def expect(components: MixtureParameters) -> tuple[float, float, np.ndarray]:
         log_likelihood, memberships = _memberships(table, weight, components)
-        log_prior = sum(prior.log_density(point.mean, point.covariance) for point in components.points)
-        return log_likelihood, log_likelihood + log_prior, memberships
+        of_points = sum(log_prior(point.covariance, scatter) for point in components.points)
+        return log_likelihood, log_likelihood + of_points, memberships
 
     def maximise(components: MixtureParameters, memberships: np.ndarray) -> MixtureParameters:
-        return _maximised(table, weight, memberships, components.points, prior)
+        return _maximised(table, weight, memberships, components.points, scatter)
 
-    start = _maximised(table, weight, memberships, [Point(np.zeros(d), np.eye(d))] * memberships.shape[1], prior)
+    start = _maximised(table, weight, memberships, [Point(np.zeros(d), np.eye(d))] * memberships.shape[1], scatter)
     return climb(expect, maximise, start, table.weighted(weight).n_cells, tol, max_iter)
 
 
@@ -80,7 +80,7 @@ def _memberships(table: GappyTable, weight: np.ndarray, components: MixtureParam
 
 
 def _maximised(
-    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, points: list[Point], prior: Prior
+    table: GappyTable, weight: np.ndarray, memberships: np.ndarray, points: list[Point], scatter: float
 ) -> MixtureParameters:
     """The components for given memberships; ``points`` complete the rows."""
     counts = weight @ memberships
@@ -90,7 +90,7 @@ def _maximised(
             new.append(point)
             continue
         _, moments = expectation_at(table.weighted(weight * member), point)
-        new.append(maximisation(moments, prior))
+        new.append(maximisation(moments, scatter))
     return MixtureParameters(counts / counts.sum(), new)
 
 
@@ -204,7 +204,7 @@ class GaussianMixture(IteratedDensity):
         """A known density, ready for use."""
         return cls._known(weights=weights, means=means, covariances=covariances)
 
-    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, Standard, float]:
+    def _ascend(self, observations: Observations, standard: Standard) -> tuple[Ascent, float]:
         X, weight = standard.apply(observations.X), observations.weight
         n, d = X.shape
         random, table = check_random_state(self.random_state), GappyTable(X)
@@ -212,20 +212,20 @@ class GaussianMixture(IteratedDensity):
         def ridge_of(k: int) -> float:
             return self._ridge_for(d, standard.count / k)
 
-        def prior_of(k: int) -> Prior:
-            """The ridge, as a share of the variance of an average component."""
-            return Prior(np.zeros(d), 0.0, ridge_of(k) * weight.sum() / k * np.eye(d), 0.0)
+        def scatter_of(k: int) -> float:
+            """What the ridge, a share of the variance of an average component, adds to its scatter."""
+            return ridge_of(k) * weight.sum() / k
 
-        whole = maximise_gaussian(table.compressed(weight), prior_of(1), 1e-4, 100).point
+        whole = maximise_gaussian(table.compressed(weight), scatter_of(1), 1e-4, 100).point
 
         def fit(k: int) -> Ascent:
             memberships = clusters(table, weight, whole, k, random) if k > 1 else np.ones((n, 1))
-            return maximise_mixture(table, weight, memberships, prior_of(k), self.tol, self.max_iter)
+            return maximise_mixture(table, weight, memberships, scatter_of(k), self.tol, self.max_iter)
 
         distinct = len(np.unique(table.conditioned(whole)[0], axis=0))
         counts = range(1, min(self.max_components, distinct) + 1)
         ascent = self._choose(self.n_components, fit, counts, distinct, lambda k: k - 1 + k * d * (d + 3) / 2, standard)
-        return ascent, standard, ridge_of(len(ascent.point.shares))
+        return ascent, ridge_of(len(ascent.point.shares))
 
     def _in_units(self, point: MixtureParameters, standard: Standard) -> tuple[np.ndarray, ...]:
         means = np.array([standard.mean(component.mean) for component in point.points])

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from gapkernel.compute.standardise import Standard, standardise
 from gapkernel.density.base import Density, no_observed_value, rows_with_values
-from gapkernel.density.em.climb import Ascent, choose_by_bic, warn_unless_converged
+from gapkernel.density.em.climb import Ascent, warn_unless_converged
 from gapkernel.density.em.gaussian_em import Observations, ObservationsInParts
 from gapkernel.rows import Moments
 from gapkernel.tables import Schema, Table, numbers_of
@@ -94,18 +94,18 @@ class IteratedDensity(Density):
         standard = standardise(observations.total)
         if not standard.seen.any():
             raise no_observed_value()
-        ascent, standard, ridge = self._ascend(observations, standard)
+        ascent, ridge = self._ascend(observations, standard)
         self._set(*self._in_units(ascent.point, standard))
         self.variances_ = self.variances_ - ridge * standard.variances
         warn_unless_converged(ascent, self.max_iter)
-        self.ridge_, self._never_observed = ridge, standard.never_observed
+        self.ridge_, self._never_observed = ridge, standard.seen == 0
         self.log_likelihood_ = ascent.log_likelihood - standard.log_units
         self.objective_ = ascent.objective - standard.log_units
         self.n_iter_, self.converged_ = ascent.n_iter, ascent.converged
 
     @abstractmethod
-    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, Standard, float]:
-        """Where the iteration ends, in which units of the columns, and the ridge."""
+    def _ascend(self, observations: Any, standard: Standard) -> tuple[Ascent, float]:
+        """Where the iteration ends, and the ridge."""
 
     @abstractmethod
     def _in_units(self, point: Any, standard: Standard) -> tuple[np.ndarray, ...]:
@@ -132,13 +132,24 @@ class IteratedDensity(Density):
         n_parameters: Callable,
         standard: Standard,
     ) -> Ascent:
-        """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn."""
-        if isinstance(n_components, str):
-            ascent, bic = choose_by_bic(fit, counts, n_parameters, standard.count)
-        else:
-            ascent, bic = fit(min(n_components, most)), {}
-        self.bic_ = {count: value + 2.0 * standard.log_units for count, value in bic.items()}
-        return ascent
+        """The fit with ``n_components`` components, at most ``most``; "auto" tries the ``counts`` in turn, until the
+        Bayesian information criterion rises for the first time."""
+        if not isinstance(n_components, str):
+            self.bic_ = {}
+            return fit(min(n_components, most))
+        best, bic = None, {}
+        for count in counts:
+            ascent = fit(count)
+            deviance = 2.0 * (standard.log_units - ascent.log_likelihood[-1])
+            criterion = float(n_parameters(count) * np.log(max(standard.count, 2.0)) + deviance)
+            falls = best is None or criterion < min(bic.values())
+            bic[count] = criterion
+            if not falls:
+                break
+            best = ascent
+        self.bic_ = bic
+        assert best is not None, "counts is never empty"
+        return best
 
     def _without_never_observed(self, X: np.ndarray) -> np.ndarray:
         """A copy of ``X`` in one layout, with a constant in the columns that no training row had."""

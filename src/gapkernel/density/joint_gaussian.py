@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from numbers import Real
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from gapkernel.compute.standardise import standard_of
 from gapkernel.density.base import Density, rows_with_values
@@ -18,7 +16,7 @@ from gapkernel.rows import Moments, Rows
 from gapkernel.tables import Table, Tilt
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class JointGaussian(Density):
     """A Gaussian density over standardised numbers and centred one-hot codes of categories.
 
@@ -28,8 +26,6 @@ class JointGaussian(Density):
 
     Parameters
     ----------
-    category_scale : float, default=1.0
-        Length of a one-hot code when a number has deviation 1: how much categories count.
     gaussian : Density, default=None
         The density of the codes, `Gaussian` or `FactorAnalysis`; None is ``Gaussian(ridge=0.1, tol=1e-4)``, because
         one-hot codes are many and dependent.
@@ -40,8 +36,6 @@ class JointGaussian(Density):
     ----------
     gaussian_ : Density
         The density fitted to the codes.
-    mean_, covariance_, variances_ : ndarray
-        Those of ``gaussian_``.
     schema_ : Schema
         What the columns hold: numbers, or categories with their levels.
     columns_ : ndarray of shape (n_codes,)
@@ -61,13 +55,10 @@ class JointGaussian(Density):
     ((5, 3), True)
     """
 
-    category_scale: float = 1.0
-    _: KW_ONLY
     gaussian: Density | None = None
     categorical_features: Any = "from_dtype"
 
     _parameter_constraints: ClassVar[dict] = {
-        "category_scale": [Interval(Real, 0, None, closed="neither")],
         "gaussian": [Density, None],
     }
 
@@ -107,11 +98,9 @@ class JointGaussian(Density):
         codes = table.one_hot()
         standard = standard_of(codes, weight)
         self._location = standard.location
-        self._scale = np.where(table.schema.one_hot, 1.0 / self.category_scale, standard.scale)
+        self._scale = np.where(table.schema.one_hot, 1.0, standard.scale)
         gaussian = clone(self.gaussian) if self.gaussian is not None else Gaussian(ridge=0.1, tol=1e-4)
         self.gaussian_ = gaussian.fit(self._standardised(codes), sample_weight=weight)
-        moments = gaussian.moments()
-        self.mean_, self.covariance_, self.variances_ = moments.mean, moments.covariance, moments.variances
 
     def _condition(self, table: Table) -> Rows:
         return self.gaussian_.condition(self._standardised(table.one_hot()))

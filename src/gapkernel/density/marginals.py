@@ -36,13 +36,8 @@ class Marginals(Density):
     categorical : {"frequency", "uniform"}, default="frequency"
         Law of a missing category: as frequent as it was, or all levels alike.
     bandwidth : {"ste", "dpi"} or float, default="ste"
-        How the windows are made: `sheather_jones`, or a number for the half-width of all of them. Weights say how
-        much each window counts, not how wide it is.
-    bandwidth_factor : float, default=sqrt(3)
-        Half-width of a window for a Sheather-Jones bandwidth of 1. The default gives the window that deviation;
-        1.74 is the canonical match.
-    smoothing : float, default=0.0
-        Added to the count of each level.
+        How the windows are made: of the deviation that `sheather_jones` finds, or a number for the half-width of all
+        of them. Weights say how much each window counts, not how wide it is.
     laws : dict, default=None
         Laws of some columns, by name or number: a word from above, or the law itself for a column of numbers
         (`rows.Atoms`, `rows.Normal`, `rows.UniformWindows`, or a `rows.Law` of your own).
@@ -81,8 +76,6 @@ class Marginals(Density):
     numeric: str = "kde"
     categorical: str = "frequency"
     bandwidth: float | str = "ste"
-    bandwidth_factor: float = 3**0.5
-    smoothing: float = 0.0
     laws: dict | None = None
     categorical_features: Any = "from_dtype"
 
@@ -90,8 +83,6 @@ class Marginals(Density):
         "numeric": [StrOptions(set(NUMERIC))],
         "categorical": [StrOptions(set(CATEGORICAL))],
         "bandwidth": [StrOptions({"ste", "dpi"}), Interval(Real, 0, 1e30, closed="left")],
-        "bandwidth_factor": [Interval(Real, 0, 1e30, closed="left")],
-        "smoothing": [Interval(Real, 0, None, closed="left")],
         "laws": [dict, None],
     }
 
@@ -136,8 +127,7 @@ class Marginals(Density):
         if not isinstance(word, str) or word not in CATEGORICAL:
             raise ValueError(f"laws: column {schema.label(column)} holds categories, so {word!r} cannot be its law.")
         n_levels = len(schema.levels[column])  # type: ignore[arg-type]
-        counts = np.bincount(codes.astype(np.int64), weight, n_levels) + self.smoothing
-        counts = np.ones(n_levels) if word == "uniform" else counts
+        counts = np.ones(n_levels) if word == "uniform" else np.bincount(codes.astype(np.int64), weight, n_levels)
         return Atoms(np.arange(n_levels, dtype=np.float64), counts / counts.sum())
 
     def _law_of_number(self, values: np.ndarray, weight: np.ndarray, column: int, schema: Schema, chosen: Any) -> Law:
@@ -167,5 +157,5 @@ class Marginals(Density):
 
     def _half_width(self, values: np.ndarray) -> float:
         if isinstance(self.bandwidth, str):
-            return self.bandwidth_factor * sheather_jones(values, self.bandwidth)
+            return 3**0.5 * sheather_jones(values, self.bandwidth)  # a window of that deviation
         return float(self.bandwidth)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapkernel.compute.draws import uniforms
-from gapkernel.compute.linalg.regression import take
 from gapkernel.imputation import regressions
 from gapkernel.imputation.coding import FIXED, Coding
 
@@ -111,7 +110,7 @@ def _begun(plan: Plan, codes: np.ndarray, draw: Callable) -> tuple[list[np.ndarr
 
 
 def _redraw(plan, state, design, rows, j, model, uniform) -> None:
-    state[rows, j] = model.draw(take(design, plan.places[j], rows), uniform)
+    state[rows, j] = model.draw(design[plan.places[j]].take(rows, axis=1), uniform)
     design[plan.coding.blocks[j], rows] = plan.coding.columns[j].design(state[rows, j])
 
 
@@ -129,7 +128,7 @@ def _fit_column(plan, state, design, rows, j, previous, random):
 
 def _fit_varying(plan, state, design, rows, j, previous, random):
     kind, n_levels = plan.coding.columns[j].kind, len(plan.coding.columns[j].levels)
-    predictors, y = take(design, plan.places[j], rows), state[rows, j]
+    predictors, y = design[plan.places[j]].take(rows, axis=1), state[rows, j]
     ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
     if kind == "binary":
         return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)

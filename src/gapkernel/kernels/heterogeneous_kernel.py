@@ -12,8 +12,7 @@ from sklearn.utils._param_validation import Interval
 from gapkernel.compute.linalg.covariance_blocks import flat
 from gapkernel.compute.pairs.column_sums import ColumnBatch, summed
 from gapkernel.kernels.base import Kernel
-from gapkernel.kernels.column_extension import Extension, OfDistance, OfTable
-from gapkernel.kernels.column_kernels import Univariate, univariate
+from gapkernel.kernels.univariate import Extension, OfDistance, OfTable, Univariate, univariate
 from gapkernel.rows import Feature, MarginalRows, Moments
 
 
@@ -38,7 +37,7 @@ class HeterogeneousKernel(Kernel):
         alpha. False is the paper's (1 - alpha * mean)^(-1/alpha), whose diagonal is 23 at alpha = 0.95.
     numeric : str, callable or kernel object, default="gower"
         Kernel of the columns of numbers: "gower", "rbf", "laplacian", a function k(x, z) of arrays that broadcast, or
-        an object of `gapkernel.kernels.column_kernels`.
+        an object of `gapkernel.kernels.univariate`.
     categorical : str, callable or kernel object, default="overlap"
         Kernel of the categories: "overlap", "ordinal", "dichotomous" (Gower's rule for presence and absence), or a
         function of their codes.
@@ -46,8 +45,6 @@ class HeterogeneousKernel(Kernel):
         Kernel of the categories whose type says that they are ordered.
     kernels : dict, default=None
         Kernels of some columns, by number; they take precedence over the three above.
-    weights : array-like of shape (n_features,), default=None
-        How much each column counts in the mean.
 
     Notes
     -----
@@ -78,23 +75,23 @@ class HeterogeneousKernel(Kernel):
     categorical: Any = "overlap"
     ordinal: Any = "ordinal"
     kernels: dict | None = None
-    weights: Any = None
 
     kinds = frozenset({"marginal"})
     _parameter_constraints: ClassVar[dict] = {
         "alpha": [None, Interval(Real, 0, 1, closed="neither")],
         "scaled": ["boolean"],
         "kernels": [None, dict],
-        "weights": [None, "array-like"],
     }
 
     def _resolve(self, moments: Moments | None, rows: MarginalRows) -> None:  # type: ignore[override]
-        self._check_columns(rows.n_features)
+        unknown = sorted(set(self.kernels or {}) - set(range(rows.n_features)), key=str)
+        if unknown:
+            raise ValueError(f"kernels names column {unknown[0]!r}, but the columns are 0 to {rows.n_features - 1}.")
         self._extensions(rows)  # a column that its kernel does not fit is refused here
 
     def _diag(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         columns = [e.same(rows.values[:, j]) for j, e in enumerate(self._extensions(rows))]
-        return self._activated(self._shares(rows.n_features) @ np.array(columns))
+        return self._activated(np.mean(columns, axis=0))
 
     def _gram(self, rows: MarginalRows) -> np.ndarray:  # type: ignore[override]
         return self._cross(rows, None)
@@ -104,16 +101,11 @@ class HeterogeneousKernel(Kernel):
         extensions = self._extensions(left)
         other = left if right is None else right
         fast = [j for j, e in enumerate(extensions) if isinstance(e, OfDistance | OfTable)]
-        weights = self._shares(left.n_features)
-        out = _sum_of(extensions, fast, weights, left, right)
+        share = 1.0 / left.n_features
+        out = _sum_of(extensions, fast, share, left, right)
         for j in sorted(set(range(left.n_features)) - set(fast)):
-            out += weights[j] * extensions[j].cross(left.values[:, j], other.values[:, j])
+            out += share * extensions[j].cross(left.values[:, j], other.values[:, j])
         return self._activated(out)
-
-    def _shares(self, n_features: int) -> np.ndarray:
-        """The share of each column in the mean."""
-        weights = np.ones(n_features) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
-        return weights / weights.sum()
 
     def _activated(self, mean: np.ndarray) -> np.ndarray:
         if self.alpha is None:
@@ -137,35 +129,25 @@ class HeterogeneousKernel(Kernel):
         what = "numeric" if not feature.is_category else "ordinal" if feature.ordered else "categorical"
         return univariate(getattr(self, what), what)
 
-    def _check_columns(self, n_features: int) -> None:
-        unknown = sorted(set(self.kernels or {}) - set(range(n_features)), key=str)
-        if unknown:
-            raise ValueError(f"kernels names column {unknown[0]!r}, but the columns are 0 to {n_features - 1}.")
-        if self.weights is None:
-            return
-        weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.shape != (n_features,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
-            raise ValueError(f"weights must be {n_features} numbers from 0 up, not all 0, got {self.weights!r}.")
 
-
-def _sum_of(
-    extensions: Any, fast: Any, weights: np.ndarray, left: MarginalRows, right: MarginalRows | None
-) -> np.ndarray:
-    """The weighted sum of distance and table kernels, by the compiled engine."""
+def _sum_of(extensions, fast, share, left: MarginalRows, right: MarginalRows | None) -> np.ndarray:
+    """The sum of distance and table kernels, each times its ``share``, by the compiled engine."""
     numeric = [j for j in fast if isinstance(extensions[j], OfDistance)]
     tabled = [j for j in fast if isinstance(extensions[j], OfTable)]
 
     def side(rows: MarginalRows) -> ColumnBatch:
-        columns = [(extensions[j], weights[j], rows.values[:, j]) for j in numeric]
+        columns = [(extensions[j], rows.values[:, j]) for j in numeric]
         return ColumnBatch(
-            _stack([e.clipped(x) * (w / e.range) for e, w, x in columns], len(rows), np.float64),
-            _stack([w * e.profile(x) for e, w, x in columns], len(rows), np.float64),
+            _stack([e.clipped(x) * (share / e.range) for e, x in columns], len(rows), np.float64),
+            _stack([share * e.profile(x) for e, x in columns], len(rows), np.float64),
             _stack([extensions[j].codes(rows.values[:, j]) for j in tabled], len(rows), np.int32),
         )
 
-    tables = [weights[j] * extensions[j].table for j in tabled]
+    tables = [share * extensions[j].table for j in tabled]
     starts = np.cumsum([0, *(table.size for table in tables)])
-    return summed(side(left), None if right is None else side(right), weights[numeric], flat(tables), starts)
+    return summed(
+        side(left), None if right is None else side(right), np.full(len(numeric), share), flat(tables), starts
+    )
 
 
 def _stack(columns: list[np.ndarray], n_rows: int, dtype: type) -> np.ndarray:

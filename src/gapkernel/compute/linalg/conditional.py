@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gapkernel.compute.compiled import compiled, inner
-from gapkernel.compute.linalg.elimination import factor_in_place, solve_in_place
+from gapkernel.compute.linalg.elimination import factor_in_place, invert_factored, solve_in_place
 
 SINGULAR = 1e-11
 """A pivot below this share of its variance belongs to a column that the others determine."""
@@ -113,17 +113,7 @@ def regress_by_precision(precision, missing, work):
         for b in range(a + 1):
             factor[a, b] = precision[columns[n + a], columns[n + b]]
     log_det = factor_in_place(factor, size, 0.0)
-    for a in range(size):  # row a of `root` is L^-1 e_a
-        for b in range(size):
-            root[a, b] = 0.0
-        root[a, a] = 1.0
-        solve_in_place(factor, size, root[a])
-    for a in range(size):
-        for b in range(a + 1):
-            total = 0.0
-            for k in range(a, size):
-                total += root[a, k] * root[b, k]
-            conditional[a, b] = conditional[b, a] = total
+    invert_factored(factor, size, root, conditional)
     return n, log_det
 
 

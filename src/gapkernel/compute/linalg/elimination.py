@@ -11,7 +11,7 @@ its result: it only adds zeros and multiplies by ones.
 
 import numpy as np
 
-from gapkernel.compute.compiled import compiled, inner
+from gapkernel.compute.compiled import inner
 
 
 @inner(reorder=True)
@@ -51,6 +51,23 @@ def solve_in_place(factor, size, vector):
         for s in range(k):
             total -= factor[k, s] * vector[s]
         vector[k] = total / factor[k, k] if factor[k, k] > 0.0 else 0.0
+
+
+@inner(reorder=True)
+def invert_factored(factor, size, root, inverse):
+    """Set ``inverse`` to that of a matrix that `factor_in_place` has factored, all pivots positive; ``root`` (size,
+    size) is work memory."""
+    for r in range(size):  # row r of `root` is L^-1 e_r, zero before place r
+        for s in range(size):
+            root[r, s] = 0.0
+        root[r, r] = 1.0
+        solve_in_place(factor, size, root[r])
+    for r in range(size):
+        for s in range(r + 1):
+            total = 0.0
+            for k in range(r, size):
+                total += root[r, k] * root[s, k]
+            inverse[r, s] = inverse[s, r] = total
 
 
 LANES = 48
@@ -131,7 +148,7 @@ def add_solved(factored, right, size, value):
                 right[r, lane] -= factored[k, r, lane] * right[k, lane]
 
 
-@compiled()
+@inner()
 def sweep(matrix, right, size):
     """Overwrite the upper triangle of a positive definite ``matrix`` by that of -matrix^-1, and ``right`` by
     matrix^-1 right, in each lane: the sweep operator on every pivot in turn."""

@@ -12,28 +12,6 @@ from gapkernel.compute.doors import check_array
 _BLOCK = 256  # rows at a time, so that a block of the design stays in the fast cache
 
 
-def take(design, places, rows):
-    """``design[places][:, rows]`` as one contiguous copy."""
-    check_array("The places of a regression", places, np.intp, len(places))
-    check_array("The rows of a regression", rows, np.intp, len(rows))
-    return _take(design, places, rows)
-
-
-@compiled()
-def _take(design, places, rows):
-    for k in range(len(places)):
-        if not 0 <= places[k] < design.shape[0]:
-            raise ValueError("The places of a regression must be those of the design.")
-    for i in range(len(rows)):
-        if not 0 <= rows[i] < design.shape[1]:
-            raise ValueError("The rows of a regression must be those of the design.")
-    out = np.empty((len(places), len(rows)))
-    for k in range(len(places)):
-        for i in range(len(rows)):
-            out[k, i] = design[places[k], rows[i]]
-    return out
-
-
 def scores(design, coefficients):
     """``coefficients @ design``, (n_outputs, n_rows).
 

@@ -24,11 +24,12 @@ missing in both rows are cheaper on the columns missing in either: M is inverted
 """
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.linalg.elimination import sweep
 from gapkernel.compute.pairs.scattered import gap_products, gather_intersections, gather_unions, most_gaps, sort_pairs
-from gapkernel.compute.pairs.tile_engine import TILE, ExpectedRBFEngine
+from gapkernel.compute.pairs.tile_engine import TILE, ExpectedRBFEngine, union_factor
 from gapkernel.compute.runtime.threads import run_tasks
 
 
@@ -247,15 +248,10 @@ def _observed_sums(values, observed, weights):
 
 def _shared_sums(side, i0, i1, j0, j1, gamma, share, weights, total):
     """The sums on the columns missing in either of two patterns, added to ``total``: one inverse for all pairs."""
-    p, q = side.pattern[i0], side.pattern[j0]
-    union = np.flatnonzero((side.position[p] >= 0) | (side.position[q] >= 0))
+    union, factor, _ = union_factor(side, side, i0, j0, gamma)
     if not len(union):
         return
-    matrix, delta = np.empty((len(union), len(union), 1)), np.empty((len(union), 1))
-    gather_unions(side, side, i0, j0, np.zeros((1, 2), np.int64), gamma, len(union), matrix, delta)
-    sweep(matrix, delta, len(union))
-    upper = np.triu(-matrix[:, :, 0])
-    inverse = upper + np.triu(upper, 1).T
+    inverse = cho_solve((factor, True), np.eye(len(union)))
     left, right = inverse @ side.means[union, i0:i1], inverse @ side.means[union, j0:j1]  # u = left - right
     squares = (
         left**2 @ weights.sum(axis=1) + right**2 @ weights.sum(axis=0) - 2.0 * np.sum(left @ weights * right, axis=1)

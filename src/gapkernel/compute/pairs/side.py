@@ -9,7 +9,7 @@ from numba.extending import intrinsic
 from gapkernel.compute.compiled import compiled
 from gapkernel.compute.doors import check_numbers, check_places
 from gapkernel.compute.linalg.covariance_blocks import check_blocks
-from gapkernel.compute.linalg.elimination import factor_in_place, solve_in_place
+from gapkernel.compute.linalg.elimination import factor_in_place, invert_factored
 
 
 @intrinsic
@@ -79,16 +79,8 @@ def invert_patterns(gap_start, block_start, covariance, gamma, inverse, log_det)
         size = gap_start[p + 1] - gap_start[p]
         begin = block_start[p]
         factor, log_det[p] = inflated_factor(covariance, begin, size, gamma)
-        root = np.zeros((size, size))  # row r is L^-1 e_r, zero before place r
-        for r in range(size):
-            root[r, r] = 1.0
-            solve_in_place(factor, size, root[r])
-        for r in range(size):
-            for s in range(r + 1):
-                total = 0.0
-                for k in range(r, size):
-                    total += root[r, k] * root[s, k]
-                inverse[begin + r * size + s] = inverse[begin + s * size + r] = total
+        block = inverse[begin : begin + size * size].reshape((size, size))
+        invert_factored(factor, size, np.empty((size, size)), block)
 
 
 @compiled()

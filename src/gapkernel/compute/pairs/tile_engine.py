@@ -17,7 +17,7 @@ import numpy as np
 from gapkernel.compute.compiled import compiled, inner
 from gapkernel.compute.doors import check_array, check_finite
 from gapkernel.compute.linalg.elimination import LANES, factor_in_place, solve_in_place
-from gapkernel.compute.pairs.scattered import scattered_tile
+from gapkernel.compute.pairs.scattered import gather_unions, scattered_tile
 from gapkernel.compute.pairs.side import lay_out
 from gapkernel.compute.runtime.threads import run_tasks
 
@@ -181,29 +181,15 @@ def _accumulate(block, coefficients, total):
                 total[i, k] += value * coefficients[j, k]
 
 
-@inner()
-def _union_factor(left, right, p, q, gamma):
-    """Columns missing under either pattern, the Cholesky factor of I + 2 gamma S on them, its log determinant."""
-    d = left.position.shape[1]
-    union = np.empty(d, dtype=np.int64)
-    size = 0
-    for column in range(d):
-        if left.position[p, column] >= 0 or right.position[q, column] >= 0:
-            union[size] = column
-            size += 1
-    m, m_right = left.gap_start[p + 1] - left.gap_start[p], right.gap_start[q + 1] - right.gap_start[q]
-    factor = np.zeros((size, size))
-    for r in range(size):
-        for s in range(r + 1):
-            a, b = left.position[p, union[r]], left.position[p, union[s]]
-            if a >= 0 and b >= 0:
-                factor[r, s] += 2.0 * gamma * left.covariance[left.block_start[p] + a * m + b]
-            a, b = right.position[q, union[r]], right.position[q, union[s]]
-            if a >= 0 and b >= 0:
-                factor[r, s] += 2.0 * gamma * right.covariance[right.block_start[q] + a * m_right + b]
-        factor[r, r] += 1.0
-    log_det = factor_in_place(factor, size, 0.0)
-    return union[:size], factor, log_det
+@compiled()
+def union_factor(left, right, i, j, gamma):
+    """Columns missing in either row, the Cholesky factor of I + 2 gamma S on them, its log determinant."""
+    union = np.flatnonzero((left.position[left.pattern[i]] >= 0) | (right.position[right.pattern[j]] >= 0))
+    size = len(union)
+    matrix, delta = np.zeros((size, size, 1)), np.empty((size, 1))
+    gather_unions(left, right, i, j, np.zeros((1, 2), np.int64), gamma, size, matrix, delta)
+    factor = matrix[:, :, 0].T.copy()
+    return union, factor, factor_in_place(factor, size, 0.0)
 
 
 @inner()
@@ -233,7 +219,7 @@ def add_distances(left, right, squared):
 @compiled()
 def shared_tile(left, right, i0, i1, j0, j1, gamma, squared, log_det):
     """Fill ``squared`` and ``log_det`` for rows i0..i1 of one pattern against j0..j1 of another."""
-    union, factor, common_log_det = _union_factor(left, right, left.pattern[i0], right.pattern[j0], gamma)
+    union, factor, common_log_det = union_factor(left, right, i0, j0, gamma)
     means_left = _whitened(left, i0, i1, union, factor)
     means_right = _whitened(right, j0, j1, union, factor)
     squared[:] = 0.0

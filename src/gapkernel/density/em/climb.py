@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,23 +88,6 @@ def climb(
             path = [*path, step]
     log_likelihoods, objectives = np.array(history).T
     return Ascent(best, log_likelihoods, objectives, len(history) - 1, converged)
-
-
-def choose_by_bic(
-    fit: Callable[[int], Ascent], counts: Iterable[int], n_parameters: Callable[[int], float], n_rows: float
-) -> tuple[Ascent, dict[int, float]]:
-    """The fit before the Bayesian information criterion rises for the first time, and the criteria by count."""
-    best, bic = None, {}
-    for count in counts:
-        candidate = fit(count)
-        criterion = float(n_parameters(count) * np.log(max(n_rows, 2.0)) - 2.0 * candidate.log_likelihood[-1])
-        falls = best is None or criterion < min(bic.values())
-        bic[count] = criterion
-        if not falls:
-            break
-        best = candidate
-    assert best is not None, "counts is never empty"
-    return best, bic
 
 
 def warn_unless_converged(ascent: Ascent, max_iter: int) -> None:

@@ -81,27 +81,15 @@ class CompressedRows:
         return Statistics(float(np.sum(log_dets)), moments.sum(axis=0), spread.sum(axis=0))
 
 
-@dataclass(frozen=True)
-class Prior:
-    """What the M-step adds: ``strength`` rows at ``mean``, ``scale`` to the scatter, ``count`` to the divisor."""
-
-    mean: np.ndarray
-    strength: float
-    scale: np.ndarray
-    count: float
-
-    def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
-        """Logarithm of the prior at (mean, covariance), up to a constant."""
-        if self.strength == 0 and self.count == 0 and not self.scale.any():
-            return 0.0
-        try:
-            factor = cho_factor(covariance, lower=True)
-        except np.linalg.LinAlgError:
-            return -np.inf  # singular
-        log_det = 2.0 * np.log(np.diag(factor[0])).sum()
-        away = mean - self.mean
-        penalty = np.trace(cho_solve(factor, self.scale)) + self.strength * away @ cho_solve(factor, away)
-        return float(-0.5 * (self.count * log_det + penalty))
+def log_prior(covariance: np.ndarray, scatter: float) -> float:
+    """Logarithm of the prior at a covariance, up to a constant: ``scatter`` is added to that of every column."""
+    if scatter == 0:
+        return 0.0
+    try:
+        factor = cho_factor(covariance, lower=True)
+    except np.linalg.LinAlgError:
+        return -np.inf  # singular
+    return float(-0.5 * scatter * np.trace(cho_solve(factor, np.eye(len(covariance)))))
 
 
 def conditioned(
@@ -169,20 +157,21 @@ class GappyTable:
         return rows, log_density
 
 
-def maximise_gaussian(data: CompressedRows | CompressedParts, prior: Prior, tol: float, max_iter: int) -> Ascent:
+def maximise_gaussian(data: CompressedRows | CompressedParts, scatter: float, tol: float, max_iter: int) -> Ascent:
     """The mean and covariance, as a `Point`, that EM reaches from mean 0 and covariance I.
 
     ``data`` are `CompressedRows`, or anything else that gives their sums: ``statistics``, ``n_cells``, ``n_features``.
+    ``scatter`` is what the ridge adds to the scatter of every column.
     Every two steps, the path they took is extrapolated (squared extrapolation, SQUAREM).
     """
 
     def expect(point: Point) -> tuple[float, float, np.ndarray]:
         log_likelihood, moments = expectation_at(data, point)
-        return log_likelihood, log_likelihood + prior.log_density(point.mean, point.covariance), moments
+        return log_likelihood, log_likelihood + log_prior(point.covariance, scatter), moments
 
     start = Point(np.zeros(data.n_features), np.eye(data.n_features))
     return climb(
-        expect, lambda _, moments: maximisation(moments, prior), start, data.n_cells, tol, max_iter, _extrapolate
+        expect, lambda _, moments: maximisation(moments, scatter), start, data.n_cells, tol, max_iter, _extrapolate
     )
 
 
@@ -222,15 +211,11 @@ def expectation_at(data: CompressedRows | CompressedParts, point: Point) -> tupl
     return -0.5 * float(constant + sums.log_det + quadratic), completed
 
 
-def maximisation(moments: np.ndarray, prior: Prior) -> Point:
+def maximisation(moments: np.ndarray, scatter: float) -> Point:
     """The parameters that maximise the expected complete-data objective."""
     n = moments[-1, -1]
-    centre = moments[-1, :-1] / n
-    scatter = moments[:-1, :-1] - n * np.outer(centre, centre)
-    mean = (n * centre + prior.strength * prior.mean) / (n + prior.strength)
-    away = centre - prior.mean
-    shrink = n * prior.strength / (n + prior.strength)
-    covariance = (scatter + prior.scale + shrink * np.outer(away, away)) / (n + prior.count)
+    mean = moments[-1, :-1] / n
+    covariance = (moments[:-1, :-1] - n * np.outer(mean, mean) + scatter * np.eye(len(mean))) / n
     return Point(mean, 0.5 * (covariance + covariance.T))
 
 

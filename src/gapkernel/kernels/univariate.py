@@ -11,74 +11,192 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erf
 from sklearn.base import BaseEstimator
 
-from gapkernel.kernels.column_extension import Extension, OfDistance, OfFunction, OfTable, One
 from gapkernel.kernels.width import POSITIVE
-from gapkernel.rows import Feature
+from gapkernel.rows import Feature, Law
+
+
+class Extension:
+    """A kernel on one column, gaps included. Values are numbers or codes, NaN in the gaps."""
+
+    both_missing: float
+    """G, between two gaps."""
+    one_missing: Callable[[np.ndarray], np.ndarray]
+    """g, from values to the kernel between each and a gap."""
+
+    def cross(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The kernel between two columns of values, (n, m), all independent."""
+        out = self.pointwise(x, z)
+        gaps = np.isnan(x)
+        out[:, np.isnan(z)] = self.profile(x)[:, None]
+        out[gaps] = self.profile(z)
+        return out
+
+    def pointwise(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The kernel between values; anything where one is missing."""
+        raise NotImplementedError
+
+    def profile(self, x: np.ndarray) -> np.ndarray:
+        """Each value against a missing one: g(x), or G for a gap."""
+        out = np.full(len(x), self.both_missing)
+        seen = ~np.isnan(x)
+        out[seen] = self.one_missing(x[seen])
+        return out
+
+    def same(self, x: np.ndarray) -> np.ndarray:
+        """Each value against itself, a missing one in the same draw."""
+        raise NotImplementedError
+
+
+class OfTable(Extension):
+    """A kernel between levels as a table, one line and column more than there are levels for a gap.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_levels + 1, n_levels + 1)
+    itself : ndarray of shape (n_levels + 1,)
+        Each level against itself, and a gap in the same draw.
+    """
+
+    def __init__(self, table: np.ndarray, itself: np.ndarray):
+        self.table = table
+        self.itself = itself
+
+    @classmethod
+    def of(cls, levels: np.ndarray, probabilities: np.ndarray) -> OfTable:
+        """Average over a missing level."""
+        embedding = np.vstack([np.eye(len(levels)), probabilities])  # a gap is the mean of the levels
+        itself = np.append(levels.diagonal(), probabilities @ levels.diagonal())
+        return cls(embedding @ levels @ embedding.T, itself)
+
+    def codes(self, x: np.ndarray) -> np.ndarray:
+        """Lines of the table."""
+        return np.where(np.isnan(x), len(self.table) - 1, x).astype(np.int32)
+
+    def cross(self, x, z):
+        return self.table[self.codes(x)[:, None], self.codes(z)[None]]
+
+    def profile(self, x):
+        return self.table[-1][self.codes(x)]
+
+    def same(self, x):
+        return self.itself[self.codes(x)]
+
+
+class OfDistance(Extension):
+    """1 - |x - z| / R, on the range widened by R/2 on both sides."""
+
+    def __init__(self, law: Law, low: float, high: float):
+        self.law = law
+        self.range = high - low
+        self.low, self.high = low - 0.5 * self.range, high + 0.5 * self.range
+        self.both_missing = 1.0 - law.mean_spread(self.low, self.high) / self.range  # G_1
+
+    def clipped(self, x: np.ndarray) -> np.ndarray:
+        """Values moved into the interval where the kernel is positive semi-definite."""
+        return np.clip(x, self.low, self.high)
+
+    def pointwise(self, x, z):
+        return 1.0 - np.abs(np.subtract.outer(self.clipped(x), self.clipped(z))) / self.range
+
+    def one_missing(self, x):
+        return 1.0 - self.law.mean_distance(self.clipped(x), self.low, self.high) / self.range  # g_1
+
+    def same(self, x):
+        return np.ones(len(x))
+
+
+class OfFunction(Extension):
+    """A kernel given by a function of two arrays, with g as a function, G, and the average over one draw."""
+
+    def __init__(self, function: Callable, one_missing: Callable, both_missing: float, same_draw: float):
+        self.function, self.one_missing = function, one_missing
+        self.both_missing, self.same_draw = both_missing, same_draw
+
+    @classmethod
+    def summed(cls, function: Callable, feature: Feature) -> OfFunction:
+        """The values in the gaps by a sum over the values that the law has."""
+        law = feature.law
+        assert law is not None
+        if not law.exact:
+            raise ValueError(
+                f"The kernel of column {feature.label} has no closed form under {type(law).__name__}. Use a law with "
+                f"finitely many values, density=Marginals(numeric='empirical')."
+            )
+        points, weights = law.nodes(0)
+        return cls(
+            function,
+            lambda x: np.sum(weights * function(x[:, None], points[None]), axis=1),
+            float(weights @ function(points[:, None], points[None]) @ weights),
+            float(weights @ function(points, points)),
+        )
+
+    def pointwise(self, x, z):
+        return np.array(self.function(x[:, None], z[None]), dtype=np.float64)
+
+    def same(self, x):
+        return np.where(np.isnan(x), self.same_draw, self.function(x, x))
+
+
+ONE = OfFunction(lambda x, z: np.ones(np.broadcast_shapes(x.shape, z.shape)), np.ones_like, 1.0, 1.0)
+"""1 everywhere: a column that says nothing."""
 
 
 class Univariate(BaseEstimator, ABC):
     """A kernel on the values of one column."""
 
     _parameter_constraints: ClassVar[dict] = {}
+    kind: ClassVar[str] = ""
+    """"numbers" or "categories" where the kernel is for one kind only."""
 
     def extend(self, feature: Feature) -> Extension:
         """This kernel on a column, gaps included; a column that never varied is 1 everywhere."""
         self._validate_params()
-        self._check_kind(feature)
+        held = "categories" if feature.is_category else "numbers"
+        if self.kind not in ("", held):
+            raise ValueError(f"{self!r} is for {self.kind}, but column {feature.label} holds {held}.")
         if feature.law is None or (not feature.is_category and feature.low == feature.high):
-            return One()
+            return ONE
         return self._extend(feature)
 
     @abstractmethod
     def _extend(self, feature: Feature) -> Extension:
         """`extend`, after the checks."""
 
-    def _check_kind(self, feature: Feature) -> None:
-        """Refuse numbers or categories where the kernel is for the other kind."""
-
-
-class OnNumbers(Univariate):
-    """A kernel on numbers."""
-
-    def _check_kind(self, feature: Feature) -> None:
-        if feature.is_category:
-            raise ValueError(f"{self!r} is for numbers, but column {feature.label} holds categories.")
-
 
 class OnCategories(Univariate):
     """A kernel on categories: a table over pairs of levels."""
 
-    def _check_kind(self, feature: Feature) -> None:
-        if not feature.is_category:
-            raise ValueError(f"{self!r} is for categories, but column {feature.label} holds numbers.")
+    kind = "categories"
 
     def _extend(self, feature: Feature) -> Extension:
         return OfTable.of(self.table(feature), feature.probabilities)
 
     @abstractmethod
-    def table(self, feature: Any) -> np.ndarray:
+    def table(self, feature: Feature) -> np.ndarray:
         """The kernel between all pairs of levels."""
 
 
-class Gower(OnNumbers):
+class Gower(Univariate):
     """1 - |x - z| / R, R the range seen at fit.
 
     Positive semi-definite on an interval of length 2R and on none longer. So values are moved to the nearer end of
     the range widened by R/2 on both sides, and so is a missing value whose law reaches further.
     """
 
+    kind = "numbers"
+
     def _extend(self, feature: Feature) -> Extension:
         assert feature.law is not None
         return OfDistance(feature.law, feature.low, feature.high)
 
 
-class Stationary(OnNumbers):
+class Stationary(Univariate):
     """A kernel of the distance, in units of the range seen at fit.
 
     Under windows, its average is a difference of antiderivatives: with A' = k and B' = A,
@@ -90,28 +208,32 @@ class Stationary(OnNumbers):
         Inverse width.
     """
 
+    kind = "numbers"
     _parameter_constraints: ClassVar[dict] = {"gamma": [POSITIVE]}
 
-    def __init__(self, gamma: float = 1.0) -> None:
+    def __init__(self, gamma=1.0):
         self.gamma = gamma
 
     def _extend(self, feature: Feature) -> Extension:
         unit = feature.high - feature.low
-        kernel = OfFunction(lambda x, z: self.value((x - z) / unit))
+
+        def function(x, z):
+            return self.value((x - z) / unit)
+
         assert feature.law is not None
         blur = feature.law.blur
         if blur is None or blur.shape not in self.shapes:
-            return kernel.summed(feature)
+            return OfFunction.summed(function, feature)
         centres, weights, width = blur.centres / unit, blur.weights, blur.width / unit
         once, twice = self.shapes[blur.shape]
 
-        def profile(x: np.ndarray) -> np.ndarray:
+        def profile(x):
             at = once(self, np.subtract.outer(x / unit, centres), width)
             return np.sum(weights * at, axis=-1)  # not BLAS: its rounding depends on the other rows
 
         blocks = np.array_split(centres, max(1, len(centres) // 256))
         apart = [twice(self, np.subtract.outer(block, centres), width) @ weights for block in blocks]
-        return kernel.with_law(profile, float(np.concatenate(apart) @ weights), 1.0)
+        return OfFunction(function, profile, float(np.concatenate(apart) @ weights), 1.0)
 
     def value(self, u: np.ndarray) -> np.ndarray:
         """k(u)."""
@@ -125,11 +247,11 @@ class Stationary(OnNumbers):
         """B(u), an antiderivative of A."""
         raise NotImplementedError
 
-    def over_box(self, u: np.ndarray, h: float) -> np.ndarray:
+    def over_box(self, u, h):
         """E k(u + h S), S uniform between -1 and 1."""
         return (self.first(u + h) - self.first(u - h)) / (2.0 * h)
 
-    def over_two_boxes(self, u: np.ndarray, h: float) -> np.ndarray:
+    def over_two_boxes(self, u, h):
         """E k(u + h (S - S'))."""
         return (self.second(u + 2.0 * h) - 2.0 * self.second(u) + self.second(u - 2.0 * h)) / (4.0 * h**2)
 
@@ -146,21 +268,21 @@ class RBF(Stationary):
         Inverse width.
     """
 
-    def value(self, u: np.ndarray) -> np.ndarray:
+    def value(self, u):
         return np.exp(-self.gamma * u**2)
 
-    def first(self, u: np.ndarray) -> np.ndarray:
+    def first(self, u):
         return 0.5 * np.sqrt(np.pi / self.gamma) * erf(np.sqrt(self.gamma) * u)
 
-    def second(self, u: np.ndarray) -> np.ndarray:
+    def second(self, u):
         return u * self.first(u) + np.exp(-self.gamma * u**2) / (2.0 * self.gamma)
 
-    def over_normal(self, u: np.ndarray, deviation: float) -> np.ndarray:
+    def over_normal(self, u, deviation):
         """E k(u + deviation S), S standard normal."""
         wide = 1.0 + 2.0 * self.gamma * deviation**2
         return np.exp(-self.gamma * np.square(u) / wide) / np.sqrt(wide)
 
-    def over_two_normals(self, u: np.ndarray, deviation: float) -> np.ndarray:
+    def over_two_normals(self, u, deviation):
         """E k(u + deviation (S - S'))."""
         return self.over_normal(u, np.sqrt(2.0) * deviation)
 
@@ -176,27 +298,27 @@ class Laplacian(Stationary):
         Inverse width.
     """
 
-    def value(self, u: np.ndarray) -> np.ndarray:
+    def value(self, u):
         return np.exp(-self.gamma * np.abs(u))
 
-    def first(self, u: np.ndarray) -> np.ndarray:
+    def first(self, u):
         return -np.sign(u) * np.expm1(-self.gamma * np.abs(u)) / self.gamma
 
-    def second(self, u: np.ndarray) -> np.ndarray:
+    def second(self, u):
         return np.abs(u) / self.gamma + np.exp(-self.gamma * np.abs(u)) / self.gamma**2
 
 
 class Overlap(OnCategories):
     """1 for equal levels, 0 for others. g is the frequency of a level, G the sum of their squares."""
 
-    def table(self, feature: Any) -> np.ndarray:
+    def table(self, feature):
         return np.eye(len(feature.levels))
 
 
 class Ordinal(OnCategories):
     """1 - |r - s| / (m - 1) between the places r, s of two levels among m."""
 
-    def table(self, feature: Any) -> np.ndarray:
+    def table(self, feature):
         place = np.arange(len(feature.levels), dtype=np.float64)
         return 1.0 - np.abs(np.subtract.outer(place, place)) / max(1, len(place) - 1)
 
@@ -210,10 +332,10 @@ class Dichotomous(OnCategories):
         The level that means presence; None is the last of two.
     """
 
-    def __init__(self, present: Any = None) -> None:
+    def __init__(self, present=None):
         self.present = present
 
-    def table(self, feature: Any) -> np.ndarray:
+    def table(self, feature):
         if len(feature.levels) > 2:
             raise ValueError(f"{self!r} needs two levels, but column {feature.label} has {len(feature.levels)}.")
         if self.present is not None and self.present not in feature.levels:
@@ -237,14 +359,14 @@ class Custom(Univariate):
 
     _parameter_constraints: ClassVar[dict] = {"function": [callable]}
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function):
         self.function = function
 
     def _extend(self, feature: Feature) -> Extension:
         if feature.is_category:
             codes = np.arange(len(feature.levels), dtype=np.float64)  # type: ignore[arg-type]
             return OfTable.of(self.function(codes[:, None], codes[None]), feature.probabilities)
-        return OfFunction(self.function).summed(feature)
+        return OfFunction.summed(self.function, feature)
 
 
 NAMES = {
@@ -257,7 +379,7 @@ NAMES = {
 }
 
 
-def univariate(kernel: Any, what: str) -> Univariate:
+def univariate(kernel, what: str) -> Univariate:
     """A kernel on one column from a name, a function or an object; ``what`` names the parameter in errors."""
     if isinstance(kernel, Univariate):
         return kernel
