@@ -21,7 +21,7 @@ from gapkernel.cli.comparison.colours import DARK, DARK_PALETTE, LIGHT, colour_o
 from gapkernel.cli.comparison.page import page
 from gapkernel.cli.penguins import TARGET, write_penguins
 from gapkernel.cli.problem import Problem, Request
-from gapkernel.estimators.gap.fitted import MemberRow, Members
+from gapkernel.estimators.gap.combined import MemberRow, Members
 from gapkernel.estimators.gap.members import KERNELS
 from gapkernel.plots.drawing import PALETTE
 from gapkernel.studies import CANDIDATES, Grid

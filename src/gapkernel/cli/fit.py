@@ -13,7 +13,7 @@ from gapkernel.cli.describe import LOOK
 from gapkernel.cli.output import counted, may_write, note, say
 from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
-from gapkernel.estimators.gap.fitted import Members
+from gapkernel.estimators.gap.combined import Members
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.persistence import save
 from gapkernel.studies import CANDIDATES

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.missingness import Masked
@@ -303,3 +303,37 @@ def warn_of_units(kernel: Kernel, density: Density, n_rows: int) -> None:
         UserWarning,
         stacklevel=4,
     )
+
+
+def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """The weight of each row times that of its class; None stands for equal weights."""
+    by_class = compute_sample_weight(class_weight, labels)
+    return by_class if weight is None else by_class * weight
+
+
+def part_of(weight: np.ndarray | None, rows) -> np.ndarray | None:
+    """The weights of the given rows; None, which stands for equal weights, stays None."""
+    return None if weight is None else weight[rows]
+
+
+def left_in(table, y, weight: np.ndarray | None) -> tuple:
+    """The rows of positive weight, their targets (or None) and weights, and their places among all rows."""
+    if weight is None:
+        return table, y, None, np.arange(len(table))
+    kept = np.flatnonzero(weight)
+    if not len(kept):
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return table[kept], part_of(y, kept), weight[kept], kept
+
+
+def splits_among(splits: Folds, kept: np.ndarray) -> Folds:
+    """Splits of all rows as places among the rows that are ``kept`` (sorted), without splits that test none of them."""
+
+    def places(part: np.ndarray) -> np.ndarray:
+        return np.searchsorted(kept, part[np.isin(part, kept)])
+
+    inside = [(places(train), places(test)) for train, test in splits]
+    for k, (train, test) in enumerate(inside):
+        if len(test) and not len(train):
+            raise ValueError(f"Split {k} of cv has no row of positive weight to learn from.")
+    return [(train, test) for train, test in inside if len(test)]

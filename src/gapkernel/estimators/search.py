@@ -29,8 +29,7 @@ from gapkernel.compute.runtime.config import config_context, get_config, thread_
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training
-from gapkernel.estimators.class_weights import part_of, splits_among
+from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training, part_of, splits_among
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
 from gapkernel.solvers.base import Folds, Solution, Solver

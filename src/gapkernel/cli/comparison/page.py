@@ -13,7 +13,7 @@ from gapkernel.cli.comparison.colours import colour_of, coloured, style_of
 from gapkernel.cli.comparison.verdict import Verdict
 from gapkernel.cli.output import counted
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
-from gapkernel.estimators.gap.fitted import Members
+from gapkernel.estimators.gap.combined import Members
 from gapkernel.missingness.summary import GapSummary, summary
 from gapkernel.plots import PatternDisplay
 from gapkernel.plots.drawing import as_svg, page_axes

@@ -7,9 +7,8 @@ from gapkernel.estimators.calibration.base import (
     check_enough,
     checked_coverage,
 )
-from gapkernel.estimators.calibration.intervals import ConformalIntervals, MachineIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals, ConformalSets, MachineIntervals
 from gapkernel.estimators.calibration.masks import GapCountCalibration, MaskCalibration
-from gapkernel.estimators.calibration.sets import ConformalSets
 
 __all__ = [
     "NO",

@@ -21,10 +21,17 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, one_openmp_thread
+from gapkernel.estimators.base import left_in, part_of, splits_among
 from gapkernel.estimators.calibration import Calibration, MaskCalibration
-from gapkernel.estimators.class_weights import left_in, part_of, splits_among
-from gapkernel.estimators.gap.combination import log_loss, weighted_mean
-from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members, combined
+from gapkernel.estimators.gap.combined import (
+    FittedMember,
+    LeftOutMembers,
+    MemberRow,
+    Members,
+    combined,
+    log_loss,
+    weighted_mean,
+)
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
 from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
 from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
