@@ -154,9 +154,8 @@ class Search:
     >>> X[random.random(X.shape) < 0.2] = np.nan
     >>> search = Search(SVC(), X, y, cv=3)
     >>> candidates = ParameterGrid({"C": [1.0, 10.0]})
-    >>> first, second = search.out_of_fold(candidates, lambda model, X, y, weight: model.predict(X))
-    >>> first.shape
-    (60,)
+    >>> search.scores(candidates, lambda model, X, y: model.score(X, y)).shape
+    (3, 2)
     """
 
     def __init__(self, estimator: KernelMachine, X, y, cv=None, *, sample_weight=None, groups=None, n_jobs=None):
@@ -192,13 +191,6 @@ class Search:
             return float(scorer(model, X, y, **weights_for(scorer, weight)))
 
         return np.array(self.results(candidates, judge))
-
-    def out_of_fold(self, candidates, judge: Judge) -> list[np.ndarray]:
-        """For each candidate what ``judge`` finds about each row, an array with a line for each, by that split."""
-        check_partition(self.splits, self.n_rows, "Predictions of all rows")
-        order = np.argsort(np.concatenate([test for _, test in self.splits]))
-        by_split = self.results(candidates, judge)
-        return [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
 
     def results(self, candidates, judge: Judge) -> list[list]:
         """What ``judge`` finds about each candidate, one list for each split."""
