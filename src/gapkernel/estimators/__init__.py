@@ -10,8 +10,8 @@ from gapkernel.estimators.multiple_imputation import MultipleImputationClassifie
 from gapkernel.estimators.one_class_svm import OneClassSVM
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.search import Search
+from gapkernel.estimators.search_cv import SVCCV, SVRCV
 from gapkernel.estimators.svm import SVC, SVR
-from gapkernel.estimators.svm_cv import SVCCV, SVRCV
 from gapkernel.estimators.table_model import TableModel
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -32,6 +32,9 @@ TARGETS: dict[str, dict[str, Any]] = {
     "numbers": {"y_numeric": True, "multi_output": True},
 }
 """The kinds of targets, and scikit-learn's options for checking them."""
+
+ANSWERS = ("predict", "predict_proba", "decision_function", "score")
+"""The methods of a kernel machine that take new rows and need their decision values only."""
 
 APART = 100.0
 """How many times the deviation of a column another one must have to drown it."""
@@ -279,6 +282,32 @@ class DecisionValues:
     """
 
     values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class OnTestRows:
+    """A fitted candidate, as a scorer gets it, with the decision values of the test rows, which are computed already.
+
+    It has all attributes and methods of the candidate, which answers any other rows itself.
+    """
+
+    machine: KernelMachine
+    X_test: Any
+    values: DecisionValues
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(object.__getattribute__(self, "machine"), name)  # which a copy in the making has not yet
+        if name not in ANSWERS:
+            return attribute
+
+        @wraps(attribute)  # scorers look at its name
+        def answer(X, *args, **options):
+            return attribute(self.values if X is self.X_test else X, *args, **options)
+
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 def warn_of_units(kernel: Kernel, density: Density, n_rows: int) -> None:
