@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelMachine, warn_of_units
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.estimators.search import Search, check_partition, cv_results, width_name, width_of
 from gapkernel.estimators.svm import SVC, SVR, LibsvmParameters

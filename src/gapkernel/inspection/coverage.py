@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from gapkernel.estimators.calibration import checked_coverage
+from gapkernel.estimators.calibration.base import checked_coverage
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.tables import read_table
 

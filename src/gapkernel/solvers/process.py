@@ -80,9 +80,7 @@ def regress(covariance: np.ndarray, noise: np.ndarray | float, y: np.ndarray) ->
     return Posterior(factor, coefficients, float(log_likelihood))
 
 
-def lbfgs(
-    objective: Callable[[np.ndarray], tuple[float, np.ndarray]], start: np.ndarray, bounds: np.ndarray
-) -> tuple[np.ndarray, float]:
+def lbfgs(objective: Objective, start: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, float]:
     """A minimum of ``objective``, which returns value and gradient, near ``start``: where, and how low.
 
     Warns if the search stopped elsewhere. Its line search also gives up at a minimum, once rounding hides any further

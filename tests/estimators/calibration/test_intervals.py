@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from strategies import gappy_tables, punch
 
 import gapkernel as gk
-from gapkernel.estimators.calibration import GapCountCalibration
+from gapkernel.estimators.calibration.masks import GapCountCalibration
 from gapkernel.estimators.fourier import models
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save

@@ -18,7 +18,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from gapkernel.estimators.calibration import NO, ConformalIntervals, GapCountCalibration, check_enough
+from gapkernel.estimators.calibration.base import NO, check_enough
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals
+from gapkernel.estimators.calibration.masks import GapCountCalibration
 from gapkernel.estimators.fourier.base import FourierModel, labelled_rows
 from gapkernel.estimators.fourier.features import FourierFeatures
 from gapkernel.estimators.sampled_density import sample_rows
@@ -322,10 +324,10 @@ class FourierClassifier(OneAgainstRest, FourierModel):
         """
         features, sums = self._more_sums(X, y, sample_weight)
         if classes is not None:
-            known = Sums.of_no_rows(len(sums.second), np.unique(classes))
-            if not np.isin(sums.classes, known.classes).all():
-                raise ValueError(f"y holds {sums.classes.tolist()}, more than classes={known.classes.tolist()}.")
-            sums = known + sums
+            known = np.unique(classes)
+            if not np.isin(sums.classes, known).all():
+                raise ValueError(f"y holds {sums.classes.tolist()}, more than classes={known.tolist()}.")
+            sums = Sums(np.zeros_like(sums.second), np.zeros((len(sums.second), len(known))), known) + sums
         return self._solve(features, sums)
 
     def _solve(self, features: FourierFeatures, sums: Sums, parts: TableInParts | None = None) -> FourierClassifier:

@@ -22,7 +22,8 @@ from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, one_openmp_thread
 from gapkernel.estimators.base import left_in, part_of, splits_among
-from gapkernel.estimators.calibration import Calibration, MaskCalibration
+from gapkernel.estimators.calibration.base import Calibration
+from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.estimators.gap.combined import (
     FittedMember,
     LeftOutMembers,
@@ -101,7 +102,8 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         if parts is not None:
             rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
             X, y, sample_weight = parts.take(rows)
-        table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
+        options = {"categorical_features": self.categorical_features, "y_numeric": is_regressor(self)}
+        table, y = read_labelled(reader, X, y, **options)
         given = None if isinstance(self.cv, Integral) else self._given_splits(table, y)
         table, y, weight, kept = left_in(table, y, read_weight(sample_weight, table))
         targets = self._targets(y, weight)
@@ -269,11 +271,6 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         *_, estimator = max(able, key=lambda entry: entry[:2])
         values, weights = estimator.cell_nodes(table, int(place[0]), n_nodes)
         return self.preparation_.in_units(int(place[0]), values), weights
-
-    @property
-    def _reading(self) -> dict[str, Any]:
-        """scikit-learn's options for checking the targets."""
-        return {}
 
     @abstractmethod
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:

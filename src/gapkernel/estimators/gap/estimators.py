@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gapkernel.estimators.calibration import ConformalIntervals, ConformalSets, MaskCalibration
-from gapkernel.estimators.calibration.intervals_and_sets import adaptive_scores
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals, ConformalSets, adaptive_scores
+from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.estimators.gap.base import GapEstimator
 from gapkernel.estimators.gap.combined import (
     SMALLEST,
@@ -272,10 +272,6 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
     """
 
     scoring: str | Callable = "neg_root_mean_squared_error"
-
-    @property
-    def _reading(self) -> dict[str, Any]:
-        return {"y_numeric": True}
 
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         return Targets(units=location_and_unit(y, weight))

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Training
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import NumberEvidence
 from gapkernel.estimators.process.prediction import FittedProcess
