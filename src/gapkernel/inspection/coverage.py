@@ -156,5 +156,5 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
 def _gaps_seen(X, estimator) -> np.ndarray:
     """Where rows have gaps, as ``estimator`` sees them if it says: a category unknown at fit is a gap to it."""
     if isinstance(estimator, Inspectable):
-        return estimator.gaps(X)
+        return estimator.table_of(X).missing
     return read_table(BaseEstimator(), X, reset=True).missing

@@ -145,7 +145,11 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         self.calibration_, self.training_summary_ = calibration, preparation.summary(table)
         self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
-        return self._keep(targets)
+        if targets.labels is None:
+            self._units = targets.units
+        else:
+            self.classes_ = np.asarray(targets.labels)
+        return self
 
     def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""
@@ -275,10 +279,6 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
     @abstractmethod
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         """How targets become those that members learn from."""
-
-    @abstractmethod
-    def _keep(self, targets: Targets) -> Self:
-        """Keep what is known of the targets."""
 
     @abstractmethod
     def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -131,10 +130,6 @@ class GapClassifier(ClassifierMixin, GapEstimator, ConformalSets):
                 f"or more."
             )
         return targets_of_classes(labels, y, self.class_weight)
-
-    def _keep(self, targets: Targets) -> Self:
-        self.classes_ = np.asarray(targets.labels)
-        return self
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.
@@ -275,10 +270,6 @@ class GapRegressor(RegressorMixin, GapEstimator, ConformalIntervals):
 
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         return Targets(units=location_and_unit(y, weight))
-
-    def _keep(self, targets: Targets) -> Self:
-        self._units = targets.units
-        return self
 
     def predict(self, X) -> np.ndarray:
         """The value of each row.
