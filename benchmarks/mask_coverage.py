@@ -24,7 +24,7 @@ from datasets import load
 from measure import RESULTS, report
 
 import gapkernel as gk
-from gapkernel.estimators.calibration import GapCountCalibration
+from gapkernel.estimators.calibration.masks import GapCountCalibration
 from gapkernel.plots.drawing import PALETTE, pyplot
 
 COVERAGE = 0.9

@@ -20,7 +20,7 @@ from gapkernel.cli import main, problem as problems
 from gapkernel.cli.compare import FULL, SEX, compare, compare_study, expected_seconds, methods_for, write_penguins
 from gapkernel.cli.page import colour_of, page
 from gapkernel.cli.problem import Problem, Request
-from gapkernel.estimators.gap.fitted import MemberRow, Members
+from gapkernel.estimators.gap.combined import MemberRow, Members
 from gapkernel.estimators.gap.members import KERNELS
 from gapkernel.plots.drawing import MISSING, PALETTE, SOFT
 from gapkernel.studies import CANDIDATES, Grid

@@ -11,7 +11,7 @@ from rich.console import Console
 from gapkernel.cli.output import counted, lines_table, may_write, note, say
 from gapkernel.cli.problem import Request
 from gapkernel.estimators.gap.base import GapEstimator
-from gapkernel.estimators.gap.fitted import Members
+from gapkernel.estimators.gap.combined import Members
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.persistence import save
 from gapkernel.studies import CANDIDATES

@@ -11,7 +11,7 @@ import numpy as np
 
 from gapkernel.cli.problem import FOLDS, INNER_FOLDS, Request
 from gapkernel.cli.verdict import BASELINE, Verdict
-from gapkernel.estimators.gap.fitted import Members
+from gapkernel.estimators.gap.combined import Members
 from gapkernel.missingness.summary import GapSummary, summary
 from gapkernel.plots import PALETTE
 from gapkernel.plots.page_figures import (

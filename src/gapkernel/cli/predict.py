@@ -11,7 +11,7 @@ from rich.console import Console
 
 from gapkernel.cli.fit import HIGH, LOW, MISSING, PROBABILITY, check_target
 from gapkernel.cli.output import counted, may_write, note, say
-from gapkernel.estimators.calibration import NotCalibratedError
+from gapkernel.estimators.calibration.base import NotCalibratedError
 from gapkernel.estimators.table_model import TableModel
 from gapkernel.inspection import gap_drift
 from gapkernel.persistence import load

@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.compute.doors import check_finite
 from gapkernel.compute.runtime.config import check_fits
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.class_weights import class_weighted, left_in
 from gapkernel.estimators.inspectable import Inspectable, TrainingSummary
 from gapkernel.kernels import Kernel, Missingness, make_kernel
 from gapkernel.kernels.missingness import Masked
@@ -32,6 +32,9 @@ TARGETS: dict[str, dict[str, Any]] = {
     "numbers": {"y_numeric": True, "multi_output": True},
 }
 """The kinds of targets, and scikit-learn's options for checking them."""
+
+ANSWERS = ("predict", "predict_proba", "decision_function", "score")
+"""The methods of a kernel machine that take new rows and need their decision values only."""
 
 APART = 100.0
 """How many times the deviation of a column another one must have to drown it."""
@@ -281,6 +284,32 @@ class DecisionValues:
     values: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class OnTestRows:
+    """A fitted candidate, as a scorer gets it, with the decision values of the test rows, which are computed already.
+
+    It has all attributes and methods of the candidate, which answers any other rows itself.
+    """
+
+    machine: KernelMachine
+    X_test: Any
+    values: DecisionValues
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(object.__getattribute__(self, "machine"), name)  # which a copy in the making has not yet
+        if name not in ANSWERS:
+            return attribute
+
+        @wraps(attribute)  # scorers look at its name
+        def answer(X, *args, **options):
+            return attribute(self.values if X is self.X_test else X, *args, **options)
+
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 def warn_of_units(kernel: Kernel, density: Density, n_rows: int) -> None:
     """Warn of columns that a kernel with one width hardly sees, because another column varies a hundred times more.
 
@@ -303,3 +332,37 @@ def warn_of_units(kernel: Kernel, density: Density, n_rows: int) -> None:
         UserWarning,
         stacklevel=4,
     )
+
+
+def class_weighted(class_weight, labels: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """The weight of each row times that of its class; None stands for equal weights."""
+    by_class = compute_sample_weight(class_weight, labels)
+    return by_class if weight is None else by_class * weight
+
+
+def part_of(weight: np.ndarray | None, rows) -> np.ndarray | None:
+    """The weights of the given rows; None, which stands for equal weights, stays None."""
+    return None if weight is None else weight[rows]
+
+
+def left_in(table, y, weight: np.ndarray | None) -> tuple:
+    """The rows of positive weight, their targets (or None) and weights, and their places among all rows."""
+    if weight is None:
+        return table, y, None, np.arange(len(table))
+    kept = np.flatnonzero(weight)
+    if not len(kept):
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return table[kept], part_of(y, kept), weight[kept], kept
+
+
+def splits_among(splits: Folds, kept: np.ndarray) -> Folds:
+    """Splits of all rows as places among the rows that are ``kept`` (sorted), without splits that test none of them."""
+
+    def places(part: np.ndarray) -> np.ndarray:
+        return np.searchsorted(kept, part[np.isin(part, kept)])
+
+    inside = [(places(train), places(test)) for train, test in splits]
+    for k, (train, test) in enumerate(inside):
+        if len(test) and not len(train):
+            raise ValueError(f"Split {k} of cv has no row of positive weight to learn from.")
+    return [(train, test) for train, test in inside if len(test)]

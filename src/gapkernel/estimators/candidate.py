@@ -24,7 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gapkernel.compute.runtime.config import thread_count
 from gapkernel.compute.runtime.threads import run_tasks
-from gapkernel.estimators.class_weights import part_of
+from gapkernel.estimators.base import part_of
 from gapkernel.estimators.kernel_ridge import KernelRidge
 from gapkernel.estimators.search import Search, Settings
 from gapkernel.estimators.svm import SVC, SVR

@@ -93,19 +93,6 @@ class Inspectable(ABC):
             A category has its levels as values.
         """
 
-    def gaps(self, X) -> np.ndarray:
-        """Where new rows have gaps; a level that was never seen is one.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        gaps : ndarray of shape (n_samples, n_features), bool
-        """
-        return self.table_of(X).missing
-
     @property
     def averages_gaps(self) -> bool:
         """Whether the decision value (or latent mean, or value) of a row is its exact average over the row's law."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import MachineIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import MachineIntervals
 from gapkernel.estimators.search_cv import RIDGES, ChosenIntervals, SearchCV
 from gapkernel.solvers.base import Solution
 from gapkernel.solvers.ridge import Ridge

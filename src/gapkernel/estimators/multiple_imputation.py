@@ -120,10 +120,6 @@ class _MultipleImputation(MetaEstimatorMixin, AnswersInParts, TakesGaps, BaseEst
         fitted = self.estimators_ * len(inputs) if len(self.estimators_) == 1 else self.estimators_
         return np.stack([getattr(one, method)(part) for one, part in zip(fitted, inputs, strict=True)])
 
-    def _pooled(self, inputs: list[np.ndarray], method: str) -> np.ndarray:
-        """The mean answer."""
-        return self._answers(inputs, method).mean(axis=0)
-
 
 class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
     """A classifier fitted to several completions of rows with gaps, and applied to several of each new row.
@@ -212,20 +208,10 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         """
         inputs = self._inputs(X)
         answers = self._answers(inputs, "predict")
-        pooled = self.classes_[self._pooled_choice(inputs, answers)]
-        return np.where((answers == answers[0]).all(axis=0), answers[0], pooled)  # where all fits agree, their class
-
-    def _pooled_choice(self, inputs, answers) -> np.ndarray:
-        scored = self.pooling != "vote"
-        if scored and _offers(self, "predict_proba"):
-            return self._pooled(inputs, "predict_proba").argmax(axis=1)
-        if not scored or not _offers(self, "decision_function"):
-            return self._vote_shares(answers).argmax(axis=1)
-        values = self._pooled(inputs, "decision_function")
-        return (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-
-    def _vote_shares(self, answers) -> np.ndarray:
-        return (answers[:, :, None] == self.classes_).mean(axis=0)
+        pooled = self._varying(inputs, answers).mean(axis=0)
+        choice = (pooled > 0).astype(int) if pooled.ndim == 1 else pooled.argmax(axis=1)
+        same = (answers == answers[0]).all(axis=0)
+        return np.where(same, answers[0], self.classes_[choice])  # where all fits agree, their class
 
     @available_if(lambda self: self.pooling == "vote" or _offers(self, "predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
@@ -240,10 +226,7 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        inputs = self._inputs(X)
-        if self.pooling == "vote":
-            return self._vote_shares(self._answers(inputs, "predict"))
-        return self._pooled(inputs, "predict_proba")
+        return self._varying(self._inputs(X)).mean(axis=0)
 
     @available_if(lambda self: self.pooling != "vote" and _offers(self, "decision_function"))
     def decision_function(self, X) -> np.ndarray:
@@ -258,14 +241,16 @@ class MultipleImputationClassifier(ClassifierMixin, _MultipleImputation):
         -------
         values : ndarray, shaped as the estimator's
         """
-        return self._pooled(self._inputs(X), "decision_function")
+        return self._answers(self._inputs(X), "decision_function").mean(axis=0)
 
-    def _varying(self, inputs: list[np.ndarray]) -> np.ndarray:
+    def _varying(self, inputs: list[np.ndarray], classes: np.ndarray | None = None) -> np.ndarray:
+        """Probabilities, else decision values, else votes for each class; ``classes`` are what the fits predict."""
         if self.pooling != "vote":
             for method in ("predict_proba", "decision_function"):
                 if _offers(self, method):
                     return self._answers(inputs, method)
-        return (self._answers(inputs, "predict")[:, :, None] == self.classes_).astype(float)
+        classes = self._answers(inputs, "predict") if classes is None else classes
+        return (classes[:, :, None] == self.classes_).astype(float)
 
 
 class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
@@ -337,7 +322,7 @@ class MultipleImputationRegressor(RegressorMixin, _MultipleImputation):
         -------
         values : ndarray of shape (n_samples,)
         """
-        return self._pooled(self._inputs(X), "predict")
+        return self._varying(self._inputs(X)).mean(axis=0)
 
 
 def _fitted(estimator, X, y, sample_weight):

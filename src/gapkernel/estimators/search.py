@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import wraps
 from inspect import signature
 from numbers import Real
 from pickle import PicklingError
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from scipy.stats import rankdata
 from sklearn import config_context as sklearn_context
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
@@ -29,11 +29,10 @@ from gapkernel.compute.runtime.config import config_context, get_config, thread_
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, run_tasks
 from gapkernel.density import Density, make_density
-from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, Training
-from gapkernel.estimators.class_weights import part_of, splits_among
+from gapkernel.estimators.base import DecisionValues, KernelMachine, Laws, OnTestRows, Training, part_of, splits_among
 from gapkernel.kernels import Kernel
 from gapkernel.rows import Rows
-from gapkernel.solvers.base import Folds, Solution, Solver
+from gapkernel.solvers.base import Folds, Solver
 from gapkernel.tables import Table, read_splits
 from gapkernel.tables.takes_gaps import copy_columns
 
@@ -42,9 +41,6 @@ Settings = dict[str, Any]
 
 Judge = Callable[["OnTestRows", Any, Any, np.ndarray | None], Any]
 """From a fitted candidate, the test rows and targets as the user gave them, and their weights, to any result."""
-
-ANSWERS = ("predict", "predict_proba", "decision_function", "score")
-"""The methods of a kernel machine that take new rows and need their decision values only."""
 
 WIDTH = "(kernel__)*gamma"
 """What the parameter with the width is called: a multiple of a kernel, or a kernel on some columns, has it inside."""
@@ -97,32 +93,6 @@ class Trial:
         return cls(estimator, **{step: tuple(chosen) for step, chosen in steps.items()})
 
 
-@dataclass(frozen=True, eq=False)
-class OnTestRows:
-    """A fitted candidate, as a scorer gets it, with the decision values of the test rows, which are computed already.
-
-    It has all attributes and methods of the candidate, which answers any other rows itself.
-    """
-
-    machine: KernelMachine
-    X_test: Any
-    values: DecisionValues
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(object.__getattribute__(self, "machine"), name)  # which a copy in the making has not yet
-        if name not in ANSWERS:
-            return attribute
-
-        @wraps(attribute)  # scorers look at its name
-        def answer(X, *args, **options):
-            return attribute(self.values if X is self.X_test else X, *args, **options)
-
-        return answer
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
 class Search:
     """A kernel machine on the splits of a table, to be tried with many settings.
 
@@ -155,9 +125,8 @@ class Search:
     >>> X[random.random(X.shape) < 0.2] = np.nan
     >>> search = Search(SVC(), X, y, cv=3)
     >>> candidates = ParameterGrid({"C": [1.0, 10.0]})
-    >>> first, second = search.out_of_fold(candidates, lambda model, X, y, weight: model.predict(X))
-    >>> first.shape
-    (60,)
+    >>> search.scores(candidates, lambda model, X, y: model.score(X, y)).shape
+    (3, 2)
     """
 
     def __init__(self, estimator: KernelMachine, X, y, cv=None, *, sample_weight=None, groups=None, n_jobs=None):
@@ -193,13 +162,6 @@ class Search:
             return float(scorer(model, X, y, **weights_for(scorer, weight)))
 
         return np.array(self.results(candidates, judge))
-
-    def out_of_fold(self, candidates, judge: Judge) -> list[np.ndarray]:
-        """For each candidate what ``judge`` finds about each row, an array with a line for each, by that split."""
-        check_partition(self.splits, self.n_rows, "Predictions of all rows")
-        order = np.argsort(np.concatenate([test for _, test in self.splits]))
-        by_split = self.results(candidates, judge)
-        return [np.concatenate(pieces)[order] for pieces in zip(*by_split, strict=True)]
 
     def results(self, candidates, judge: Judge) -> list[list]:
         """What ``judge`` finds about each candidate, one list for each split."""
@@ -298,7 +260,10 @@ class Search:
             for places, laws, cross in parts:
                 for place in places:
                     candidate = candidates[place]
-                    results[place] = _result(candidate.estimator, fold, laws, solved[candidate.solver], cross, judge)
+                    solution = solved[candidate.solver]
+                    machine = copy(candidate.estimator)._keep(fold.training, laws, solution)
+                    model = OnTestRows(machine, fold.X_test, DecisionValues(solution.values(cross)))
+                    results[place] = judge(model, fold.X_test, fold.y_test, fold.weight_test)
 
         for by_width in by_kernel.values():
             groups = list(by_width.values())
@@ -359,13 +324,6 @@ def _equal(grams) -> list[list[int]]:
     return runs
 
 
-def _result(estimator: KernelMachine, fold: Fold, laws: Laws, solution: Solution, cross, judge: Judge) -> Any:
-    """What ``judge`` finds about a candidate that was solved, from the kernel values of the test rows."""
-    machine = copy(estimator)._keep(fold.training, laws, solution)
-    model = OnTestRows(machine, fold.X_test, DecisionValues(solution.values(cross)))
-    return judge(model, fold.X_test, fold.y_test, fold.weight_test)
-
-
 def width_name(kernel: Kernel) -> str | None:
     """The parameter of a kernel that holds its width, None if it has none."""
     return next((name for name in kernel.get_params() if re.fullmatch(WIDTH, name)), None)
@@ -395,3 +353,21 @@ def weights_for(scorer, weight: np.ndarray | None) -> dict[str, np.ndarray]:
     else:
         takes = "sample_weight" in signature(scorer).parameters
     return {"sample_weight": weight} if takes and weight is not None else {}
+
+
+def cv_results(candidates: list[dict], scores: np.ndarray) -> dict[str, Any]:
+    """`cv_results_` in the form of `GridSearchCV`, from scores of shape (n_splits, n_candidates)."""
+    results: dict[str, Any] = {}
+    for name in candidates[0]:
+        values = [candidate[name] for candidate in candidates]
+        words = any(isinstance(value, str) for value in values)
+        results[f"param_{name}"] = np.ma.masked_array(np.array(values, dtype=object if words else None), mask=False)
+    results["params"] = candidates
+    results |= {f"split{k}_test_score": split for k, split in enumerate(scores)}
+    by_candidate = np.ascontiguousarray(scores.T)  # summed in scikit-learn's order, so that ties are ties there too
+    mean = by_candidate.mean(axis=1)
+    results |= {"mean_test_score": mean, "std_test_score": by_candidate.std(axis=1)}
+    worst = np.nanmin(mean) if not np.isnan(mean).all() else 0.0
+    ranks = rankdata(-np.where(np.isnan(mean), worst - 1.0, mean), method="min")  # a score of NaN ranks last
+    results["rank_test_score"] = ranks.astype(np.int32)
+    return results

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import KernelMachine, Laws, Training
-from gapkernel.estimators.calibration import MachineIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import MachineIntervals
 from gapkernel.solvers import libsvm
 
 LIBSVM_PARAMETERS = ("shrinking", "tol", "cache_size", "verbose", "max_iter")

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from gapkernel.estimators.calibration import checked_coverage
+from gapkernel.estimators.calibration.base import checked_coverage
 from gapkernel.estimators.inspectable import Inspectable
 from gapkernel.tables import read_table
 
@@ -149,5 +149,5 @@ def intervals(estimator, X, coverage: float) -> np.ndarray:
 def _gaps_seen(X, estimator) -> np.ndarray:
     """Where rows have gaps, as ``estimator`` sees them if it says: a category unknown at fit is a gap to it."""
     if isinstance(estimator, Inspectable):
-        return estimator.gaps(X)
+        return estimator.table_of(X).missing
     return read_table(BaseEstimator(), X, reset=True).missing

@@ -16,7 +16,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
-from gapkernel.estimators.calibration import checked_coverage
+from gapkernel.estimators.calibration.base import checked_coverage
 from gapkernel.inspection.answers import ROWS_AT_ONCE, Answers, in_words, with_summary
 from gapkernel.inspection.coverage import intervals
 from gapkernel.tables import Table, Tilt

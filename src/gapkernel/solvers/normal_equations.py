@@ -41,11 +41,6 @@ class Sums:
         sums = cls.of_values(z, np.eye(len(classes))[codes.reshape(-1)], weight)
         return cls(sums.second, sums.targets, classes)
 
-    @classmethod
-    def of_no_rows(cls, size: int, classes: np.ndarray) -> Sums:
-        """Sums over no rows, for classes whose rows come later."""
-        return cls(np.zeros((size, size)), np.zeros((size, len(classes))), classes)
-
     def __add__(self, other: Sums) -> Sums:
         if not len(self.classes):
             return Sums(self.second + other.second, self.targets + other.targets)

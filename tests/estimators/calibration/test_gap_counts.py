@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from gapkernel.estimators.calibration import GapCountCalibration
+from gapkernel.estimators.calibration.masks import GapCountCalibration
 
 
 def gaps(counts):

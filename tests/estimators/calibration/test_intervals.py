@@ -15,8 +15,8 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from strategies import gappy_tables, punch
 
 import gapkernel as gk
-from gapkernel.estimators.calibration import GapCountCalibration
-from gapkernel.estimators.fourier import fourier_regressor
+from gapkernel.estimators.calibration.masks import GapCountCalibration
+from gapkernel.estimators.fourier import models
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 
@@ -283,7 +283,7 @@ def test_rows_in_parts_give_the_intervals_of_the_whole():
 def test_of_many_rows_some_calibrate(monkeypatch):
     X, y = problem(0, 150)
     every = gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y).calibration_
-    monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 60)
+    monkeypatch.setattr(models, "CALIBRATION_ROWS", 60)
     some = gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y).calibration_
     assert len(some.scores) == 60
     assert np.isin(some.scores.round(9), every.scores.round(9)).all()
@@ -291,7 +291,7 @@ def test_of_many_rows_some_calibrate(monkeypatch):
 
 def test_a_sample_without_any_weight_is_refused(monkeypatch):
     X, y = problem(0, 150)
-    monkeypatch.setattr(fourier_regressor, "CALIBRATION_ROWS", 2)
+    monkeypatch.setattr(models, "CALIBRATION_ROWS", 2)
     with pytest.raises(ValueError, match="needs 2 or more of positive weight: n_samples=0"):
         gk.FourierRegressor(32, random_state=0, conformal="count").fit(X, y, np.arange(150) < 3)
 

@@ -9,8 +9,8 @@ from sklearn.base import clone, is_classifier
 from strategies import punch
 
 import gapkernel as gk
-from gapkernel.estimators.calibration import MaskCalibration
-from gapkernel.estimators.calibration.sets import adaptive_scores
+from gapkernel.estimators.calibration.intervals_and_sets import adaptive_scores
+from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.inspection import coverage
 from gapkernel.persistence import load, save
 from gapkernel.tables import Schema, Table

@@ -10,7 +10,7 @@ from strategies import mixed_classes, punch
 
 import gapkernel as gk
 from gapkernel.estimators.gap import shared_data
-from gapkernel.estimators.gap.combination import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
+from gapkernel.estimators.gap.combined import combined_weights, mean_weights, mixture_weights, sigmoid, tempered
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, of_estimator
 from gapkernel.estimators.gap.preparation import code_columns, gaps_as_levels, preparation, without_offsets
 from gapkernel.tables import read_table

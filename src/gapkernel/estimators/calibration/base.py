@@ -93,9 +93,6 @@ class Calibration(ABC):
     def rules(self, missing: np.ndarray, coverage: float) -> np.ndarray:
         """The name of the rule that serves each new row, from its gaps."""
 
-    n_asked: int = 0
-    """The number of left-out rows that it asks the estimator about again; 0 if it asks about none."""
-
 
 class Conformal(AnswersInParts):
     """An estimator with parameter ``conformal``, whose fit leaves ``calibration_``, or None."""

@@ -96,11 +96,6 @@ class MaskCalibration(Calibration):
     scores: np.ndarray
 
     @property
-    def n_asked(self) -> int:  # type: ignore[override]
-        """All of them."""
-        return len(self.missing)
-
-    @property
     def by_count(self) -> GapCountCalibration:
         """The rule "count"."""
         return GapCountCalibration(self.missing.sum(axis=1), self.scores)

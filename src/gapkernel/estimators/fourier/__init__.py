@@ -1,7 +1,6 @@
 """Random Fourier features of rows with gaps, and linear models on them."""
 
 from gapkernel.estimators.fourier.features import FourierFeatures
-from gapkernel.estimators.fourier.fourier_classifier import FourierClassifier, OneAgainstRest
-from gapkernel.estimators.fourier.fourier_regressor import FourierRegressor
+from gapkernel.estimators.fourier.models import FourierClassifier, FourierRegressor, OneAgainstRest
 
 __all__ = ["FourierClassifier", "FourierFeatures", "FourierRegressor", "OneAgainstRest"]

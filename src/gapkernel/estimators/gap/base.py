@@ -21,10 +21,18 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute.runtime.config import config_context, get_config
 from gapkernel.compute.runtime.progress import tracked
 from gapkernel.compute.runtime.threads import one_blas_thread, one_openmp_thread
-from gapkernel.estimators.calibration import Calibration, MaskCalibration
-from gapkernel.estimators.class_weights import left_in, part_of, splits_among
-from gapkernel.estimators.gap.combination import log_loss, weighted_mean
-from gapkernel.estimators.gap.fitted import FittedMember, LeftOutMembers, MemberRow, Members, combined
+from gapkernel.estimators.base import left_in, part_of, splits_among
+from gapkernel.estimators.calibration.base import Calibration
+from gapkernel.estimators.calibration.masks import MaskCalibration
+from gapkernel.estimators.gap.combined import (
+    FittedMember,
+    LeftOutMembers,
+    MemberRow,
+    Members,
+    combined,
+    log_loss,
+    weighted_mean,
+)
 from gapkernel.estimators.gap.members import FEATURES, KERNELS, TREES, Member, ProcessMember, Tried, of_estimator
 from gapkernel.estimators.gap.preparation import AsItIs, Preparation, code_columns, preparation, views_of
 from gapkernel.estimators.gap.shared_data import LEAST_GAIN, Judged, SharedData, Targets, drawn_rows, prepared_part
@@ -94,7 +102,8 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         if parts is not None:
             rows = sample_rows(parts.n_rows, MOST_ROWS, np.random.RandomState(seed))
             X, y, sample_weight = parts.take(rows)
-        table, y = read_labelled(reader, X, y, categorical_features=self.categorical_features, **self._reading)
+        options = {"categorical_features": self.categorical_features, "y_numeric": is_regressor(self)}
+        table, y = read_labelled(reader, X, y, **options)
         given = None if isinstance(self.cv, Integral) else self._given_splits(table, y)
         table, y, weight, kept = left_in(table, y, read_weight(sample_weight, table))
         targets = self._targets(y, weight)
@@ -136,7 +145,11 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         self.calibration_, self.training_summary_ = calibration, preparation.summary(table)
         self.members_ = _listed(tried, weights)
         copy_columns(reader, self)
-        return self._keep(targets)
+        if targets.labels is None:
+            self._units = targets.units
+        else:
+            self.classes_ = np.asarray(targets.labels)
+        return self
 
     def _members_of(self, n_rows: int, in_parts: bool) -> list[Member]:
         """The members to try, in their order."""
@@ -263,18 +276,9 @@ class GapEstimator(AnswersInParts, Inspectable, TakesGaps, BaseEstimator):
         values, weights = estimator.cell_nodes(table, int(place[0]), n_nodes)
         return self.preparation_.in_units(int(place[0]), values), weights
 
-    @property
-    def _reading(self) -> dict[str, Any]:
-        """scikit-learn's options for checking the targets."""
-        return {}
-
     @abstractmethod
     def _targets(self, y: np.ndarray, weight: np.ndarray | None) -> Targets:
         """How targets become those that members learn from."""
-
-    @abstractmethod
-    def _keep(self, targets: Targets) -> Self:
-        """Keep what is known of the targets."""
 
     @abstractmethod
     def _answers(self, raw: np.ndarray, method: str, data: SharedData) -> tuple[np.ndarray, Any]:

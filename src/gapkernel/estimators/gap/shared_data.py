@@ -11,10 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 
+from gapkernel.estimators.base import class_weighted, part_of
 from gapkernel.estimators.candidate import Grid, SplitTable, fitted, with_setting
-from gapkernel.estimators.class_weights import class_weighted, part_of
-from gapkernel.estimators.gap.combination import ToProbabilities
-from gapkernel.estimators.gap.fitted import raw_answers
+from gapkernel.estimators.gap.combined import ToProbabilities, raw_answers
 from gapkernel.estimators.gap.preparation import Preparation, View
 from gapkernel.estimators.process import GaussianProcessClassifier, GaussianProcessRegressor
 from gapkernel.estimators.search import Settings, weights_for

@@ -19,8 +19,8 @@ from gapkernel.compute.runtime.config import check_fits
 from gapkernel.compute.runtime.threads import one_blas_thread
 from gapkernel.density import Density
 from gapkernel.estimators.base import KernelEstimator, Training
-from gapkernel.estimators.calibration import Calibration, MaskCalibration, check_enough
-from gapkernel.estimators.calibration.base import Conformal
+from gapkernel.estimators.calibration.base import Calibration, Conformal, check_enough
+from gapkernel.estimators.calibration.masks import MaskCalibration
 from gapkernel.estimators.process.evidence import Evidence
 from gapkernel.estimators.process.hyperparameters import Hyperparameters, hyperparameters
 from gapkernel.estimators.process.prediction import FittedProcess

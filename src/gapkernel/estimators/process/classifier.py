@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Training
-from gapkernel.estimators.calibration import ConformalSets
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalSets
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import ClassEvidence, Evidence
 from gapkernel.estimators.process.prediction import FittedProcess

@@ -25,8 +25,7 @@ import numpy as np
 
 from gapkernel.estimators.process.hyperparameters import Hyperparameters
 from gapkernel.rows import Rows
-from gapkernel.solvers.laplace import LaplacePosterior, laplace
-from gapkernel.solvers.process import Posterior, regress
+from gapkernel.solvers.process import LaplacePosterior, Posterior, laplace, regress
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

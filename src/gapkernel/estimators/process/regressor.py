@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from gapkernel.estimators.base import Training
-from gapkernel.estimators.calibration import ConformalIntervals
+from gapkernel.estimators.calibration.intervals_and_sets import ConformalIntervals
 from gapkernel.estimators.process.base import GaussianProcess
 from gapkernel.estimators.process.evidence import NumberEvidence
 from gapkernel.estimators.process.prediction import FittedProcess
@@ -88,10 +88,6 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         One length scale, or one for each column.
     log_marginal_likelihood_value_ : float
         Log density of the training targets.
-    alpha_ : ndarray of shape (n_samples,)
-        Dual coefficients.
-    L_ : ndarray of shape (n_samples, n_samples)
-        Cholesky factor of the covariance of the targets.
     rows_ : Rows
         The laws of the training rows; with ``indicator``, followed by a column of 0 and 1 for each column with gaps.
     density_ : Density
@@ -233,11 +229,10 @@ class GaussianProcessRegressor(ConformalIntervals, RegressorMixin, GaussianProce
         return np.divide(away, std, out=np.where(away > 0, np.inf, 0.0), where=std > 0)
 
     def _keep(self, training: Training) -> None:
-        parameters, posterior = self.process_.parameters, self.process_.posterior
+        parameters = self.process_.parameters
         scales = parameters.length_scale
         self.constant_value_, self.noise_level_ = parameters.constant, parameters.noise
         self.length_scale_ = float(scales[0]) if len(scales) == 1 else scales
-        self.L_, self.alpha_ = posterior.factor, posterior.coefficients
 
     def _centre_and_unit(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         return self.predict(table, return_std=True)

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from strategies import random_laws
 
 import gapkernel as gk
-from gapkernel.estimators.nystroem import pivots
+from gapkernel.estimators.kernel_features import pivots
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF
 from gapkernel.papers.genrbf import Karma
 
