@@ -6,7 +6,7 @@ import numpy as np
 
 from gapkernel.papers.genrbf.compared import CANDIDATES
 from gapkernel.papers.study import ReportTable, curves, percent, with_error
-from gapkernel.studies import FriedmanNemenyi, friedman_nemenyi
+from gapkernel.studies import friedman_nemenyi
 
 PAPER_LABELS = [CANDIDATES[name].short for name in ("mean", "zero", "mice", "geom", "karma", "genrbf")]
 """The six methods of the paper."""
@@ -73,23 +73,14 @@ def rank_table(scores) -> ReportTable:
 def block_table(scores) -> ReportTable:
     """The Friedman test with the paper's blocks and with data sets as blocks."""
     parts = {"all blocks": scores, "50 % and more": many_gaps(scores), "data sets": by_data_set(scores)}
-    rows = [(name, *_test_row(friedman_nemenyi(part))) for name, part in parts.items()]
-    header = ("blocks", "number", "chi-square", "p", "with ties", "p ", "Iman-Davenport", "p  ", "critical difference")
-    note = "Blocks that share a data set are not independent, so only the last line is a fair test."
-    return ReportTable("Friedman tests", header, rows, note)
-
-
-def _test_row(result: FriedmanNemenyi) -> tuple[str, ...]:
-    return (
-        str(result.n_blocks),
-        f"{result.statistic:.1f}",
-        f"{result.pvalue:.2g}",
-        f"{result.tie_corrected_statistic:.1f}",
-        f"{result.tie_corrected_pvalue:.2g}",
-        f"{result.iman_davenport_statistic:.2f}",
-        f"{result.iman_davenport_pvalue:.2g}",
-        f"{result.critical_difference:.2f}",
-    )
+    rows = []
+    for name, part in parts.items():
+        test = friedman_nemenyi(part)
+        pair = (test.tie_corrected_statistic, test.tie_corrected_pvalue)
+        rows.append((name, str(test.n_blocks), *(f"{value:.3g}" for value in (*pair, test.critical_difference))))
+    header = ("blocks", "number", "chi-square", "p", "critical difference")
+    note = "With Friedman's correction for ties. Blocks that share a data set are not independent, so only the last "
+    return ReportTable("Friedman tests", header, rows, f"{note}line is a fair test.")
 
 
 def rank_figure(scores):
@@ -133,17 +124,6 @@ def reading_table(frame, results) -> ReportTable:
     return ReportTable("Other readings of the paper", header, rows, note)
 
 
-def reading_finding(table: ReportTable) -> str:
-    """How much the best of the other readings gains, and how far mice comes where the paper has it ahead."""
-    best = max(table.rows, key=lambda row: float(row[-1].split()[0]))
-    gain = f"{best[-1]} points of accuracy over ours"
-    rank = min(rank for row in table.rows if row[1] == "mice" for rank in row[5:7])
-    return (
-        f'Among the other readings of mice and karma it is "{best[0]}" that gains most, {gain}. In no reading is '
-        f"the mean rank of mice up to 30 % below {rank}."
-    )
-
-
 def gap_table(frame, results) -> ReportTable:
     """GapClassifier beside all methods, where it was run; data sets are the blocks."""
     others, results = on_shared_rounds(frame, results)
@@ -163,14 +143,6 @@ def gap_table(frame, results) -> ReportTable:
         "over them. Its members were chosen with splits of some of these data sets, which may favour it."
     )
     return ReportTable("GapClassifier beside them", header, rows, note)
-
-
-def gap_finding(table: ReportTable) -> str:
-    """Where GapClassifier stands in its table."""
-    order = [row[0] for row in table.rows]
-    place = order.index(GAP)
-    ahead = f", behind {', '.join(order[:place])}" if place else ""
-    return f"GapClassifier is number {place + 1} of {len(order)} by mean rank where it was run{ahead}."
 
 
 def difference(first, second) -> str:

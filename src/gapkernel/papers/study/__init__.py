@@ -1,8 +1,16 @@
 """What the rooms of the five papers share: sizes, claims, tables and figures, and cone programs."""
 
 from gapkernel.papers.study.cone_programs import solved, stacked
-from gapkernel.papers.study.figures import bars, curves, points_of, points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper, percent, with_error
+from gapkernel.papers.study.report import (
+    Claim,
+    Report,
+    ReportTable,
+    beside_the_paper,
+    curves,
+    percent,
+    points_of,
+    with_error,
+)
 from gapkernel.papers.study.reproduction import Size
 
 __all__ = [
@@ -10,12 +18,10 @@ __all__ = [
     "Report",
     "ReportTable",
     "Size",
-    "bars",
     "beside_the_paper",
     "curves",
     "percent",
     "points_of",
-    "points_on_lines",
     "solved",
     "stacked",
     "with_error",

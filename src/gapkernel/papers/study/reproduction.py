@@ -225,7 +225,7 @@ def reproduce(
         for study in store.studies():
             store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
     if context.left:
-        report.findings.insert(0, f"Not finished; what is counted here: {', '.join(context.left.values())}.")
+        report.note = f"Not finished; what is counted here: {', '.join(context.left.values())}."
     report.title = f"{entry.authors}: {entry.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}{' --so-far' * so_far}")
