@@ -17,8 +17,7 @@ HOMES = {
     "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
     "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
     "gapkernel.papers.genrbf.compared": "CANDIDATES",
-    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic",
-    "gapkernel.papers.kernel_extension.true_laws": "true_laws",
+    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic true_laws",
     "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
     "gapkernel.papers.missing_variables": "AtomicDensity",
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo

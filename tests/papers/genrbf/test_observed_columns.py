@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from strategies import punch
 
-from gapkernel.papers.genrbf.observed_columns import ObservedColumnsKernel
+from gapkernel.papers.genrbf.geometric_margin import ObservedColumnsKernel
 
 
 def zero_filled(X):

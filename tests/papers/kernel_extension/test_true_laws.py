@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from gapkernel.papers.kernel_extension.true_laws import Exponential, law_of
+from gapkernel.papers.kernel_extension.synthetic import Exponential, law_of
 
 DISTRIBUTIONS = {
     "normal": stats.norm(3.0, 0.7), "uniform": stats.uniform(-3.0, 13.0), "exponential": stats.expon(scale=0.25),

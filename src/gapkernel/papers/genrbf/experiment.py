@@ -10,17 +10,16 @@ from gapkernel.papers.genrbf.rankings import (
     PAPER_LABELS,
     READ_OTHERWISE,
     READINGS,
+    beside_table,
     block_table,
     by_data_set,
     cells,
     few_gaps,
-    gap_table,
     labelled,
     many_gaps,
     rank_figure,
     rank_table,
     ranks_of,
-    reading_table,
 )
 from gapkernel.papers.study import Claim, Report, ReportTable, Size, beside_the_paper, curves, percent, points_of
 from gapkernel.plots import CriticalDifferenceDisplay
@@ -106,9 +105,9 @@ def reproduce(context) -> Report:
     return report(size, *frames)
 
 
-def report(size: Comparison, frame, readings=None, gap=None) -> Report:
-    """Figures 3 to 7 and their tables from the results; other readings and GapClassifier beside them, if there are."""
-    out, frame = Report.of(frame, readings, gap), labelled(frame)
+def report(size: Comparison, frame, *others) -> Report:
+    """Figures 3 to 7 and their tables from the results; what else there is (other readings, GapClassifier) beside."""
+    out, frame = Report.of(frame, *others), labelled(frame)
     for number, (mechanism, name) in enumerate(MECHANISMS.items(), start=3):
         part = frame[frame["mechanism"] == mechanism]
         panels = {label: points_of(part[part["dataset"] == d], "label", "accuracy") for d, label in DATASETS.items()}
@@ -116,11 +115,11 @@ def report(size: Comparison, frame, readings=None, gap=None) -> Report:
     scores = cells(frame)
     out.tables = [rank_table(scores), block_table(scores), accuracy_table(frame), beside_the_paper(claims(scores))]
     out.remarks = remarks(size)
-    if readings is not None:
-        out.tables.append(reading_table(frame, labelled(readings)))
+    if beside := [labelled(other) for other in others if other is not None]:
+        import pandas
+
+        out.tables.append(beside_table(frame, pandas.concat(beside)))
         out.remarks.append(READ_OTHERWISE)
-    if gap is not None:
-        out.tables.append(gap_table(frame, labelled(gap)))
     out.add_figure("figure6_ranks", rank_figure(scores), "Mean rank over data sets and mechanisms; lower is better.")
     display = CriticalDifferenceDisplay(result=friedman_nemenyi(by_data_set(scores))).plot()
     out.add_figure(

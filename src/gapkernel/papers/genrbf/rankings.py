@@ -13,12 +13,13 @@ PAPER_LABELS = [CANDIDATES[name].short for name in ("mean", "zero", "mice", "geo
 FEW_GAPS, MANY_GAPS = 0.3, 0.5
 READINGS = {"mice_one": "mice", "mice_mean": "mice", "karma_linear": "karma", "karma_columns": "karma"}
 """Other ways to read what the paper says of a method."""
+BESIDE = READINGS | {"gap": "genrbf"}
+"""What else is run, and the method of the paper in whose place it is ranked."""
 READ_OTHERWISE = (
     "Read otherwise: mice, one table: one SVM on the first completed table; mice, without draws: one SVM on a table "
     "whose gaps hold expected values; karma, linear: no RBF; karma, RBF of columns: an RBF of each column in place of "
     "its product."
 )
-GAP = CANDIDATES["gap"].short
 
 
 def labelled(frame):
@@ -92,64 +93,30 @@ def rank_figure(scores):
     return curves({"all data sets and mechanisms": panel}, "mean rank", bars=False)
 
 
-def on_shared_rounds(frame, other):
-    """The cells of two results in the rounds (removals of cells and folds) that both have."""
-    rounds = ["draw", "repeat", "fold"]
-    shared = frame[rounds].merge(other[rounds]).drop_duplicates()
-    return cells(frame.merge(shared)), cells(other.merge(shared))
-
-
-def reading_table(frame, results) -> ReportTable:
-    """Other readings of mice and karma, each in the place of ours among the paper's six methods."""
-    six, readings = on_shared_rounds(frame[frame["label"].isin(PAPER_LABELS)], results)
-    rows = []
-    for name, method in READINGS.items():
-        label, place = CANDIDATES[name].short, CANDIDATES[method].short
-        reading = readings[label].dropna()
-        ours = six.loc[reading.index]
-        theirs = ours.assign(**{place: reading})
-        row = [
-            label,
-            place,
-            f"{shares_of(reading)} %",
-            f"{100 * reading.mean():.1f}",
-            f"{100 * ours[place].mean():.1f}",
+def beside_table(frame, others) -> ReportTable:
+    """Other methods and readings, each in the place of one of the paper's six in the rounds that both have."""
+    rounds, rows = ["draw", "repeat", "fold"], []
+    for method, part in others.groupby("method", sort=False):
+        label, place = CANDIDATES[method].short, CANDIDATES[BESIDE[method]].short
+        shared = frame[rounds].merge(part[rounds]).drop_duplicates()
+        scores = cells(part.merge(shared))[label]
+        six = cells(frame.merge(shared)).loc[scores.index, PAPER_LABELS]
+        ranks = [
+            f"{ranks_of(blocks(which))[place]:.2f}" if len(blocks(which)) else ""
+            for blocks in (few_gaps, many_gaps)
+            for which in (six.assign(**{place: scores}), six)
         ]
-        for part in (few_gaps, many_gaps):
-            row += [f"{ranks_of(part(scores))[place]:.2f}" if len(part(scores)) else "" for scores in (theirs, ours)]
-        rows.append((*row, difference(reading, ours[place])))
-    ranks = ("rank up to 30 %", "ours", "rank from 50 %", "ours ")
-    header = ("reading", "of", "removed", "accuracy, %", "ours, %", *ranks, "reading - ours")
-    note = "Ranks are among the six; differences in points of accuracy, with the standard error over the data sets."
-    return ReportTable("Other readings of the paper", header, rows, note)
-
-
-def gap_table(frame, results) -> ReportTable:
-    """GapClassifier beside all methods, where it was run; data sets are the blocks."""
-    others, results = on_shared_rounds(frame, results)
-    gap = results[GAP]
-    scores = others.loc[gap.index].assign(**{GAP: gap})
-    tests = friedman_nemenyi(by_data_set(scores))
-    rows: list[tuple[str, ...]] = []
-    for k in np.argsort(tests.ranks, kind="stable"):
-        other = scores[tests.names[k]]
-        ahead = f"{(by_data_set(gap) > by_data_set(other)).sum()} of {tests.n_blocks}"
-        beside = ("", "") if other.name == GAP else (difference(gap, other), ahead)
-        rows.append((other.name, f"{tests.ranks[k]:.2f}", f"{100 * other.mean():.1f}", *beside))
-    header = ("method", "mean rank", "accuracy, %", f"{GAP} - method, points", f"{GAP} is ahead on")
-    note = (
-        f"{shares_of(gap)} % of the cells removed, the mean of all mechanisms. Blocks are the {tests.n_blocks} data "
-        f"sets; ranks must be {tests.critical_difference:.2f} apart (Nemenyi). Differences with the standard error "
-        "over them. Its members were chosen with splits of some of these data sets, which may favour it."
+        removed = ", ".join(percent(share) for share in sorted(scores.index.unique("fraction")))
+        ahead = with_error(100 * by_data_set(scores - six[place]), sign="+")
+        rows.append((label, place, removed, f"{100 * scores.mean():.1f}", *ranks, ahead))
+    header = (
+        "method",
+        "in place of",
+        "removed",
+        "accuracy, %",
+        "rank up to 30 %",
+        "that of the other",
+        "rank from 50 %",
     )
-    return ReportTable("GapClassifier beside them", header, rows, note)
-
-
-def difference(first, second) -> str:
-    """The mean difference in points, with its standard error over the data sets."""
-    return with_error(100 * by_data_set(first - second), sign="+")
-
-
-def shares_of(scores) -> str:
-    """The shares of removed cells, in per cent."""
-    return ", ".join(f"{100 * share:.0f}" for share in sorted(scores.index.unique("fraction")))
+    note = "Ranks among the paper's six; differences in points of accuracy, with the standard error over the data sets."
+    return ReportTable("Beside the six", (*header, "that of the other ", "points ahead"), rows, note)

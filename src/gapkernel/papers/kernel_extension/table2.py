@@ -13,8 +13,7 @@ from gapkernel.datasets import load, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
-from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic
-from gapkernel.papers.kernel_extension.true_laws import true_laws
+from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic, true_laws
 from gapkernel.studies import (
     Candidate,
     Grid,
