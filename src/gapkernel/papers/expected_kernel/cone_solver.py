@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -123,19 +124,12 @@ class ConeSolver(Solver):
         n_classes = int(y.max()) + 1
         positive = [1] if n_classes == 2 else range(n_classes)
         outputs = [self._output(features, np.where(y == k, 1.0, -1.0), costs, cones) for k in positive]
-        joined = {name: [output[name] for output in outputs] for name in outputs[0]}
-        return ConeSolution(
-            kept=np.arange(len(y)),
-            weights=np.column_stack(joined["coefficients"]),
-            intercept=np.array(joined["intercept"]),
-            n_iter=np.array(joined["n_iter"]),
-            norm=np.array(joined["norm"]),
-            slack=np.array(joined["slack"]),
-            objective=np.array(joined["objective"]),
-            residuals=joined["residuals"],
-            status=joined["status"],
-            seconds=sum(joined["seconds"]),
-        )
+        joined: dict[str, Any] = {name: [output[name] for output in outputs] for name in outputs[0]}
+        arrays: dict[str, Any] = {
+            name: np.array(joined.pop(name)) for name in ("intercept", "n_iter", "norm", "slack", "objective")
+        }
+        weights, seconds = np.column_stack(joined.pop("coefficients")), sum(joined.pop("seconds"))
+        return ConeSolution(kept=np.arange(len(y)), weights=weights, seconds=seconds, **arrays, **joined)
 
     def _output(self, features: sparse.csr_array, y: np.ndarray, costs: np.ndarray, cones: Cones) -> dict:
         """The program of one output, for ``y`` of 1 and -1."""
