@@ -65,7 +65,6 @@ WIDE = {
 }
 NARROW = {
     "classification": Grid(C=(1.0, 10.0, 100.0), gamma=FEW_WIDTHS, alpha=(0.5, 0.9, 0.99)),
-    "regression": Grid(C=(10.0,), gamma=FEW_WIDTHS, alpha=(0.1, 0.5, 0.9), epsilon=(0.01,)),
 }
 REAL = ("credit_crx", "horse_colic_23", "horse_colic_24", "servo")
 QUICK = TableAndFigure(
@@ -142,30 +141,23 @@ def report(table, nested, figure, size: TableAndFigure) -> Report:
     return out
 
 
-def best_cells(table, by=("dataset", "method")) -> dict[tuple, float]:
+def best_cells(table, by=("dataset", "method")):
     """Loss of the best cell of the grid, averaged over repetitions first."""
-    return {
-        key: float(np.mean(np.array(part["losses"].tolist()), axis=0).min())
-        for key, part in table.groupby(list(by), sort=False)
-    }
+    losses = table.groupby(list(by), sort=False)["losses"]
+    return losses.agg(lambda cells: float(np.mean(cells.tolist(), axis=0).min())).rename("error")
 
 
 def figure_points(figure):
     """Fig. 1: a line for each share of gaps, data set and method with the error of its best cell."""
-    import pandas
-
-    by = ("fraction", "draw", "method")
-    points = pandas.DataFrame([(*key, error) for key, error in best_cells(figure, by).items()], columns=[*by, "error"])
+    points = best_cells(figure, ("fraction", "draw", "method")).reset_index()
     return points.assign(label=points["method"].map(CURVES))
 
 
-def nested_losses(nested) -> dict[tuple[str, str], float]:
+def nested_losses(nested):
     """Loss by nested cross-validation: over rows for classes, over folds for numbers."""
-    losses = {}
-    for (dataset, method), part in nested.groupby(["dataset", "method"]):
-        weight = np.ones(len(part)) if dataset in REGRESSION else part["rows"].to_numpy(dtype=float)
-        losses[dataset, method] = float(np.average(part["loss"], weights=weight))
-    return losses
+    weight = nested["rows"].where(~nested["dataset"].isin(REGRESSION), 1.0)
+    sums = nested.assign(loss=nested["loss"] * weight, weight=weight).groupby(["dataset", "method"])
+    return sums["loss"].sum() / sums["weight"].sum()
 
 
 def table2(best, honest) -> ReportTable:
