@@ -73,11 +73,8 @@ class GridCV(Protocol):
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = data(task, self.data_dir)
-        candidate, kind, cv = (
-            CANDIDATES[task.method],
-            kind_of(task),
-            folds(self.n_folds, task.split_seed, kind_of(task)),
-        )
+        candidate, kind = CANDIDATES[task.method], kind_of(task)
+        cv = folds(self.n_folds, task.split_seed, kind)
         losses = candidate.scores(X, y, cv, candidate.settings(self.grids[kind], kind), kind, loss_of(task, y))
         return {"losses": losses.mean(axis=0).tolist()}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.svm import SVC as CompleteSVC
 
 from gapkernel.datasets import load, make_source_tracking
@@ -100,10 +101,7 @@ def table(task: Task, data_dir: str | None) -> tuple[np.ndarray, np.ndarray]:
 
 def overlap(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Share of equal columns, for complete rows."""
-    total = np.zeros((len(left), len(right)))
-    for a, b in zip(left.T, right.T, strict=True):
-        total += a[:, None] == b
-    return total / left.shape[1]
+    return 1.0 - cdist(left, right, "hamming")
 
 
 def pooled(C: float, sets) -> np.ndarray:
