@@ -161,7 +161,7 @@ def report(frame, size: Size[Split]) -> Report:
         whole = points_of(part[part["method"] == "complete"], "label", "error")[LABELS["complete"]][0]
         ends = (100 * min(size.fractions), 100 * max(size.fractions))
         panels[title][LABELS["complete"]] = [(x, whole[1], 0.0) for x in ends]
-    figure = curves(panels, "test error, %", xlabel="removed features, %", columns=2)
+    figure = curves(panels, "test error, %", xlabel="removed features, %")
     out.add_figure("figure1_error", figure, "Test error against the share of removed features of each training row.")
     out.tables = [error_table(frame), time_table(frame), beside_the_paper(claims(frame))]
     out.remarks = [

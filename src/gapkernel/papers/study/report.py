@@ -224,13 +224,13 @@ class Report:
         return page
 
 
-def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", columns=4, bars=True, line=None):
+def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", bars=True, line=None):
     """A figure with one panel for each entry of ``panels``.
 
     ``panels[title][label]`` is a list of (x, mean, standard error); ``line`` is a height to compare with.
     """
     plt = pyplot("curves")
-    columns = min(columns, len(panels))
+    columns = min(4, len(panels))
     lines = -(-len(panels) // columns)
     size = (max(6.5, 3.3 * columns), 2.6 * lines + (1.7 if columns < 3 else 0.9))
     figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
