@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import (
@@ -34,7 +35,7 @@ from datasets import load
 from measure import RESULTS, report
 
 import gapkernel as gk
-from gapkernel.imputation import GapFiller, WithoutEmptyColumns
+from gapkernel.imputation import GapFiller
 from gapkernel.studies import (
     CANDIDATES,
     Candidate,
@@ -49,6 +50,7 @@ from gapkernel.studies import (
     table_grid,
     tasks_of,
 )
+from gapkernel.tables import gaps_of, take_columns
 
 CLASSES = (
     "australian", "breast_wisconsin", "climate_crashes", "credit_crx", "heart_statlog", "horse_colic_23",
@@ -71,6 +73,17 @@ COVERAGE = 0.9
 BINS = 10
 """Bins of the expected calibration error."""
 CELLS = Path(os.environ.get("GAPKERNEL_CELLS", Path(__file__).parents[2] / "shared" / "cells"))
+
+
+class WithoutEmptyColumns(TransformerMixin, BaseEstimator):
+    """Leaves out the columns that have no value at fit, which HistGradientBoosting cannot take."""
+
+    def fit(self, X, y=None):
+        self.columns_ = np.flatnonzero(~gaps_of(X).all(axis=0)).tolist()
+        return self
+
+    def transform(self, X):
+        return take_columns(X, self.columns_)
 
 
 def _boosting(task, categories):

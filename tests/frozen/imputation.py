@@ -10,7 +10,6 @@ from frozen.names import (
     ChainedEquations,
     GapFiller,
     OneHotWithGaps,
-    WithoutEmptyColumns,
     ampute,
     baseline,
     flux,
@@ -116,7 +115,7 @@ def fillers():
     found["one-hot"] = OneHotWithGaps().fit(X).transform(new)
     empty = numbers(1)
     empty[:, 1] = np.nan
-    found["without empty columns"] = np.asarray(WithoutEmptyColumns().fit(empty).transform(numbers(2, 8)))[2:5]
+    found["without empty columns"] = np.asarray(OneHotWithGaps().fit(empty).transform(numbers(2, 8)))[2:5]
     return found
 
 

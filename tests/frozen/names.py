@@ -17,8 +17,7 @@ HOMES = {
     "gapkernel.papers.expected_kernel": "RobustSVC UnscaledExpectedRBF",
     "gapkernel.papers.genrbf": "GeometricMarginSVC Karma",
     "gapkernel.papers.genrbf.compared": "CANDIDATES",
-    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic",
-    "gapkernel.papers.kernel_extension.true_laws": "true_laws",
+    "gapkernel.papers.kernel_extension.synthetic": "make_ehk_synthetic true_laws",
     "gapkernel.papers.microbiology": "CategoricalNaiveBayes CompletionKernel MeanGram",
     "gapkernel.papers.missing_variables": "AtomicDensity",
     "gapkernel.kernels": """AnisotropicRBF ExpectedLinear ExpectedRBF GenRBF HeterogeneousKernel Missingness MonteCarlo
@@ -28,7 +27,7 @@ HOMES = {
     "gapkernel.density": """BestDensity FactorAnalysis Gaussian GaussianMixture JointGaussian Marginals
         Neighbours density_for sheather_jones""",
     "gapkernel.rows": "MaskedRows",
-    "gapkernel.imputation": """GapFiller OneHotWithGaps WithoutEmptyColumns baseline pool_scalar select_predictors
+    "gapkernel.imputation": """GapFiller OneHotWithGaps baseline pool_scalar select_predictors
         usable_cases""",
     "gapkernel.missingness": "flux pairs patterns summary",
     "gapkernel.inspection": "coverage gap_drift shapley tipping_points value_of_information",
@@ -160,11 +159,11 @@ def candidate(name: str):
     """What studies try by this name, and the two rivals that only benchmarks try."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    from frozen.names import CANDIDATES, Candidate, GapFiller, WithoutEmptyColumns, on_filled
+    from frozen.names import CANDIDATES, Candidate, GapFiller, OneHotWithGaps, on_filled
 
     def boosting(task: str, categories: bool):
         kind = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
-        return make_pipeline(WithoutEmptyColumns(), kind(random_state=0))
+        return make_pipeline(OneHotWithGaps(), kind(random_state=0))
 
     trees = {"learning_rate": (0.05, 0.2), "max_leaf_nodes": (7, 31)}
     rivals = {

@@ -20,7 +20,7 @@ from gapkernel.density import (
     Marginals,
     Neighbours,
 )
-from gapkernel.imputation import GapFiller, OneHotWithGaps, WithoutEmptyColumns
+from gapkernel.imputation import GapFiller, OneHotWithGaps
 from gapkernel.kernels import AnisotropicRBF, ExpectedLinear, GenRBF, Missingness, MonteCarlo
 from gapkernel.papers.expected_kernel import RobustSVC
 from gapkernel.papers.genrbf import GeometricMarginSVC, Karma
@@ -98,7 +98,6 @@ MODELS = [
     (CategoricalNaiveBayes(), CODES),
     (GapFiller(name="rbf2"), FRAME),
     (OneHotWithGaps(), FRAME),
-    (WithoutEmptyColumns(), X),
     (JointGaussian(), FRAME),
     (Marginals(), FRAME),
     (Marginals(numeric="gaussian"), X),

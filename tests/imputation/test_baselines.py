@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
-from gapkernel.imputation import WithoutEmptyColumns, baseline
+from gapkernel.imputation import OneHotWithGaps, baseline
 from gapkernel.imputation.baselines import BASELINES
 
 nan = np.nan
@@ -103,7 +103,7 @@ TABLE = np.array([[1.0, np.nan, np.nan], [2.0, np.nan, 3.0]])
 
 @pytest.mark.parametrize("made", [np.asarray, lambda X: pd.DataFrame(X, columns=["a", "b", "c"])])
 def test_a_column_is_left_out_if_training_has_no_value_of_it(made):
-    filter_ = WithoutEmptyColumns().fit(made(TABLE))
+    filter_ = OneHotWithGaps().fit(made(TABLE))
     assert_array_equal(filter_.transform(made(TABLE)), TABLE[:, [0, 2]])
     there = np.arange(3.0)[None]
     assert_array_equal(filter_.transform(made(there)), [[0.0, 2.0]])  # a value there changes nothing

@@ -112,14 +112,6 @@ def test_kendall_is_scipys_on_pairwise_complete_rows():
             assert_allclose(found[j, k], expected, atol=1e-12, err_msg=f"columns {j} and {k}")
 
 
-def test_thresholds_may_differ_between_targets_and_pairs():
-    by_target = select_predictors(NHANES, [0.0, 0.2, 1.0, 0.0], correlation="pearson")
-    assert_array_equal(by_target.any(axis=1), [False, True, False, True])
-    assert_array_equal(
-        by_target, select_predictors(NHANES, np.outer([0.0, 0.2, 1.0, 0.0], np.ones(4)), correlation="pearson")
-    )
-
-
 def test_frames_and_arrays_agree():
     frame = pd.DataFrame(NHANES, columns=["age", "bmi", "hyp", "chl"])
     assert_array_equal(select_predictors(frame), select_predictors(NHANES))
@@ -129,5 +121,5 @@ def test_frames_and_arrays_agree():
 def test_bad_settings_are_named():
     with pytest.raises(ValueError, match="correlation must be one of"):
         select_predictors(NHANES, correlation="cosine")
-    with pytest.raises(ValueError, match="mincor must be a number, 4 numbers"):
-        select_predictors(NHANES, mincor=[0.1, 0.2])
+    with pytest.raises(ValueError, match="mincor == "):
+        select_predictors(NHANES, mincor=1.5)

@@ -95,7 +95,6 @@ def test_limits_are_whole_numbers(changes):
         lambda: gk.FourierFeatures(10**400).fit(X),
         lambda: gk.studies.friedman_nemenyi([[10**400, 1.0], [1.0, 2.0]]),
         lambda: gk.inspection.value_of_information(gk.KernelRidge().fit(X, NUMBERS), X[3], costs=[10**400, 1.0, 1.0]),
-        lambda: gk.imputation.select_predictors(X, mincor=10**400),
     ],
 )
 def test_whole_numbers_beyond_all_floats_are_refused_in_plain_words(call):

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from gapkernel.studies.rank_tests import critical_difference, friedman_nemenyi
+from gapkernel.studies.statistics import critical_difference, friedman_nemenyi
 
 DEMSAR = np.array([  # Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets; 0.9751 ranks before 0.975
     [0.763, 0.768, 0.771, 0.798],

@@ -42,11 +42,6 @@ class CodedColumn:
     centre: np.ndarray
     spread: np.ndarray
 
-    @property
-    def n_levels(self) -> int:
-        """How many levels a gap may be filled with; 0 for numbers."""
-        return len(self.levels) if self.kind in DISCRETE else 0
-
     @classmethod
     def learn(cls, values: np.ndarray, varying: str, location: float, scale: float, live: bool) -> CodedColumn:
         """The coding of a column; ``varying`` is its kind if it varies (is ``live``)."""

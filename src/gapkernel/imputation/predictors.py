@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from scipy.stats import kendalltau
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
 
-from gapkernel.compute.doors import as_floats
 from gapkernel.compute.standardise import standard_of
 from gapkernel.missingness import pairs
 from gapkernel.tables import read_table
@@ -54,10 +56,10 @@ def select_predictors(X, mincor=LEAST_CORRELATION, minpuc=0.0, correlation="kend
     ----------
     X : array-like or frame of shape (n_samples, n_features)
         NaN, None and pd.NA mark a gap. A category counts by the places of its levels.
-    mincor : float or array-like, default=0.1
-        Least absolute correlation; one number, one for each target, or one for each pair.
-    minpuc : float or array-like, default=0.0
-        Least proportion of usable cases, in the same forms.
+    mincor : float, default=0.1
+        Least absolute correlation, from 0 to 1.
+    minpuc : float, default=0.0
+        Least proportion of usable cases, from 0 to 1.
     correlation : {"kendall", "pearson"}, default="kendall"
         The correlation; Kendall's is tau-b.
 
@@ -76,13 +78,14 @@ def select_predictors(X, mincor=LEAST_CORRELATION, minpuc=0.0, correlation="kend
            [ True, False, False],
            [False, False, False]])
     """
+    for name, threshold in (("mincor", mincor), ("minpuc", minpuc)):
+        check_scalar(threshold, name, Real, min_val=0, max_val=1)
     X = read_table(BaseEstimator(), X, reset=True).values
     missing = np.isnan(X)
-    d = X.shape[1]
     strength = association(X, correlation)
-    chosen = strength > thresholds(mincor, d, "mincor")
+    chosen = strength > mincor
     with np.errstate(invalid="ignore"):
-        chosen &= ~(usable_cases(X) < thresholds(minpuc, d, "minpuc"))
+        chosen &= ~(usable_cases(X) < minpuc)
     np.fill_diagonal(chosen, False)
     chosen[~missing.any(axis=0)] = False
     return chosen
@@ -139,13 +142,3 @@ def _standardised(X: np.ndarray) -> np.ndarray:
 
 def _two_valued(X: np.ndarray) -> np.ndarray:
     return np.array([len(np.unique(column[~np.isnan(column)])) <= 2 for column in X.T], dtype=bool)
-
-
-def thresholds(value, d: int, name: str) -> np.ndarray:
-    """A threshold for each pair: one number, one for each target (row), or a whole matrix."""
-    value = as_floats(value, name)
-    if value.ndim == 1 and len(value) == d:
-        value = value[:, None]
-    if value.shape not in ((), (d, 1), (d, d)):
-        raise ValueError(f"{name} must be a number, {d} numbers or a {d} x {d} matrix, got shape {value.shape}.")
-    return np.broadcast_to(value, (d, d))

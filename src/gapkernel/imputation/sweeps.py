@@ -116,24 +116,20 @@ def _redraw(plan, state, design, rows, j, model, uniform) -> None:
 
 def _fit_column(plan, state, design, rows, j, previous, random):
     """The model of column ``j``, from the rows where it was observed."""
-    if plan.coding.columns[j].kind in FIXED:
+    kind, n_levels = plan.coding.columns[j].kind, len(plan.coding.columns[j].levels)
+    if kind in FIXED:
         return regressions.Linear(np.zeros(len(plan.places[j])), 0.0)
+    predictors, y = design[plan.places[j]].take(rows, axis=1), state[rows, j]
+    ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
     try:
-        return _fit_varying(plan, state, design, rows, j, previous, random)
+        if kind == "binary":
+            return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
+        if kind == "categorical":
+            return regressions.fit_multinomial(predictors, y, n_levels, ridge, random)
+        if plan.numeric == "pmm":
+            return regressions.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
+        return regressions.fit_linear(predictors, y, ridge, random)
     except np.linalg.LinAlgError:
         raise ValueError(
             f"The columns that predict column {j} are too nearly dependent for ridge={plan.ridge}. Raise ridge."
         ) from None
-
-
-def _fit_varying(plan, state, design, rows, j, previous, random):
-    kind, n_levels = plan.coding.columns[j].kind, len(plan.coding.columns[j].levels)
-    predictors, y = design[plan.places[j]].take(rows, axis=1), state[rows, j]
-    ridge = max(_LEAST_RIDGE, (len(predictors) - 1) ** 2 / len(rows)) if plan.ridge == "auto" else float(plan.ridge)
-    if kind == "binary":
-        return regressions.fit_logistic(predictors, y, ridge, random, None if previous is None else previous.beta)
-    if kind == "categorical":
-        return regressions.fit_multinomial(predictors, y, n_levels, ridge, random)
-    if plan.numeric == "pmm":
-        return regressions.fit_mean_matching(predictors, y, ridge, random, plan.n_donors)
-    return regressions.fit_linear(predictors, y, ridge, random)

@@ -28,11 +28,12 @@ from gapkernel.studies.protocol import (
     remove_by_row as remove_by_row,
     try_out as try_out,
 )
-from gapkernel.studies.rank_tests import FriedmanNemenyi as FriedmanNemenyi, friedman_nemenyi
 from gapkernel.studies.statistics import (
     AllPairs as AllPairs,
+    FriedmanNemenyi as FriedmanNemenyi,
     all_pairs as all_pairs,
     cell_tests,
+    friedman_nemenyi,
     paired_test,
     sign_flip_pvalue as sign_flip_pvalue,
 )

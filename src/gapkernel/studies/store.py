@@ -6,7 +6,7 @@ import json
 import platform
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS results (
 """
 
 
-class Store:
+class Store(AbstractContextManager):
     """Finished tasks of one or more studies, in a file that survives being killed.
 
     Every finished task is one transaction; a task that is there already is left as it is. So a run that was stopped at
@@ -197,9 +197,6 @@ class Store:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-    def __enter__(self) -> Store:
-        return self
 
     def __exit__(self, *exception) -> None:
         self.close()

@@ -11,8 +11,7 @@ from gapkernel import SVC, config_context
 from gapkernel.density import Gaussian, GaussianMixture
 from gapkernel.kernels import ExpectedLinear, ExpectedRBF, GenRBF, Missingness
 from gapkernel.papers.expected_kernel import RobustSVC, UnscaledExpectedRBF
-from gapkernel.papers.expected_kernel.cone_solver import diagonal_root
-from gapkernel.papers.expected_kernel.row_cones import cones_on_rows
+from gapkernel.papers.expected_kernel.cone_solver import cones_on_rows, diagonal_root
 from gapkernel.papers.expected_kernel.variances import column_covariances, gram_variance
 from gapkernel.papers.genrbf import Karma
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 from numpy.testing import assert_allclose
 
 from gapkernel.papers.kernel_extension import experiment as ehk
@@ -23,7 +22,7 @@ def test_the_best_cell_is_that_of_the_mean_over_repetitions():
 
 def test_claims_of_the_ehk_paper_are_held_against_the_results():
     size = replace(ehk.QUICK, data=("servo", "credit_crx"))
-    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.TABLE_LABELS}
+    best = {(d, m): 0.3 if d == "servo" else 12.5 for d in size.data for m in ehk.METHODS}
     best["servo", "rbf1"] = 0.2
     fewer = {"EHKF1 (true laws)": {0: 0.06, 1: 0.04}, "EHKF2": {0: 0.01, 1: 0.03}, "RBF2": {0: -0.2, 1: -0.2}}
     lines = [
@@ -32,25 +31,32 @@ def test_claims_of_the_ehk_paper_are_held_against_the_results():
     ]  # fmt: skip
     points = pd.DataFrame(lines, columns=["fraction", "draw", "label", "error"])
     points.loc[points["fraction"] == 0, "error"] = 0.1
-    held = {claim.what: (claim.ours, claim.holds) for claim in ehk.claims(size, best, points)}
-    assert held["EHK_alpha on SERVO"] == ("0.300", True)
-    assert held["EHK_alpha on CREDITCRX"] == ("12.50", True)
-    assert held["EHK_alpha is the best of the four"] == ("on 0 of 2", False)
+    held = {claim.what: (claim.ours, claim.verdict) for claim in ehk.claims(size, best, points)}
+    assert held["EHK_alpha on SERVO"] == ("0.300", "yes")
+    assert held["EHK_alpha on CREDITCRX"] == ("12.50", "yes")
+    assert held["EHK_alpha is the best of the four"] == ("on 0 of 2", "no")
     alone = {claim.what: claim.ours for claim in ehk.claims(size, best, points[points["draw"] == 1])}
     assert alone["EHKF1 is the best on the synthetic problem"] == "+1.00 points before EHKF2"
     best_curve = held["EHKF1 is the best on the synthetic problem"]
-    assert best_curve == ("+3.00 ± 2.00 points before EHKF2", None)  # 5 and 1 points
-    for rival, verdict in ((0.0, True), (0.2, False)):
+    assert best_curve == ("+3.00 ± 2.00 points before EHKF2", "open")  # 5 and 1 points
+    for rival, verdict in ((0.0, "yes"), (0.2, "no")):
         points.loc[(points["label"] == "EHKF2") & (points["fraction"] > 0), "error"] = points["fraction"] - rival
-        again = {claim.what: claim.holds for claim in ehk.claims(size, best, points)}
-        assert again["EHKF1 is the best on the synthetic problem"] is verdict
-    assert held["RBF2 falls from 0 to 10 % of gaps"] == ("+20.0 points, RBF1 +0.0", True)
+        again = {claim.what: claim.verdict for claim in ehk.claims(size, best, points)}
+        assert again["EHKF1 is the best on the synthetic problem"] == verdict
+    assert held["RBF2 falls from 0 to 10 % of gaps, more than twice as far as RBF1"] == (
+        "+20.0 points, RBF1 +0.0",
+        "yes",
+    )
 
 
-@pytest.mark.parametrize("ahead", ["ehk", "ehk_alpha"])
-def test_a_finding_says_which_method_is_best(ahead):
-    size = replace(ehk.QUICK, data=("servo",))
-    best = {("servo", method): 0.3 if method == ahead else 0.4 for method in ehk.TABLE_LABELS}
-    points = pd.DataFrame({"fraction": [0.2], "label": ["EHK2"], "error": [0.1]})
-    told = ehk.findings(size, best, {("servo", "ehk_alpha"): 0.5}, points)[0]
-    assert told.endswith(f"and of 0.500 nested; the least is that of {ehk.TABLE_LABELS[ahead]}, 0.300.")
+def test_table_2_has_the_nested_losses_that_there_are():
+    best = {("servo", "ehk"): 0.3, ("source_tracking", "ehk"): 30.0, ("servo", "rbf1"): 0.4}
+    table = ehk.table2(best, {("servo", "ehk"): 0.51234})
+    assert table.rows[0][0] == "SERVO"
+    assert dict(zip(table.header[1:], table.rows[0][1:], strict=True)) == {
+        "EHK": "0.300",
+        "EHK, nested": "0.512",
+        "RBF1": "0.400",
+    }
+    assert table.rows[1][0] == "FECALSOURCE (stand-in source_tracking)"
+    assert set(table.rows[1][1:]) == {"30.00", ""}

@@ -57,17 +57,18 @@ def test_a_digit_has_one_sign_over_all_draws():
     assert cccp.compared(wrong_digits(density=[[0], [0]], mean=[[], []]), "density", "mean") == (2, 0, 1.0)
 
 
-def test_the_gain_of_integration_is_that_of_the_paper_and_comes_with_its_chance():
-    means = {"uniform": 5.0, "mean": 6.0, "density": 4.5, "svm_complete": 5.5}
-    error, mean, gain, svm = cccp.claims(means, 0.03)
-    assert (gain.ours, gain.holds) == ("1.00 points (p = 0.03)", True)
-    assert [error.holds, mean.holds, svm.holds] == [True, True, False]  # at most one point apart
-    assert not cccp.claims(means | {"uniform": 6.1}, 0.5)[2].holds
+def test_the_gain_of_integration_comes_with_the_error_over_digits():
+    frame = wrong_digits(uniform=[[0], [0]], mean=[range(9), range(11)], svm_complete=[[], []])
+    uniform, *_, gain = cccp.claims(frame)
+    assert (uniform.ours, uniform.verdict) == ("0.05 %", "no")  # more than one point from the paper's
+    assert gain.lead == pytest.approx(100 * 9 / 2007)
+    assert (gain.ours, gain.verdict) == ("0.45 ± 0.14 points", "yes")
+    assert cccp.claims(wrong_digits(uniform=[[0]], mean=[[0, 1]], svm_complete=[[]]))[-1].verdict == "open"
 
 
 def wrong_digits(**methods):
     lines = [
-        {"method": name, "draw": draw, "wrong": digits}
+        {"method": name, "draw": draw, "wrong": list(digits), "error": len(digits) / 2007}
         for name, draws in methods.items()
         for draw, digits in enumerate(draws)
     ]

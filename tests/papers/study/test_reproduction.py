@@ -47,7 +47,7 @@ def test_a_paper_is_reproduced_into_a_folder_and_goes_on_where_it_stopped(tmp_pa
     assert pages[0] == pages[1]
     assert "`gapkernel reproduce microbiology --quick`" in pages[0]
     assert report.folder == tmp_path / "here"
-    assert {p.suffix for p in report.folder.iterdir()} >= {".md", ".png", ".csv", ".sqlite"}
+    assert {p.suffix for p in report.folder.iterdir()} >= {".md", ".csv", ".sqlite"}
     assert len(pd.read_csv(report.folder / "results_microbiology.csv")) == 10
     table = pd.read_csv(report.folder / "table_1.csv")
     assert table["approach"].tolist() == ["1KE", "2KE", "1MI", "2MI", "naive Bayes"]
@@ -75,11 +75,11 @@ def test_a_stopped_run_is_reported_by_its_whole_rounds(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         reproduce("microbiology", **options)
     report = reproduce("microbiology", so_far=True, **options)
-    assert report.findings[0] == "Not finished; what is counted here: microbiology: 2 of 3 rounds."
+    assert report.note == "Not finished; what is counted here: microbiology: 2 of 3 rounds."
     assert "`gapkernel reproduce microbiology --quick --so-far`" in (tmp_path / "README.md").read_text()
     monkeypatch.setattr(FoldOfTable1, "result", one_fold)
     whole = reproduce("microbiology", **options)
-    assert not whole.findings[0].startswith("Not finished")
+    assert not whole.note
     assert reproduce("microbiology", so_far=True, **options).tables == whole.tables
 
 

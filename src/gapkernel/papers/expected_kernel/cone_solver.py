@@ -1,19 +1,26 @@
-"""Support vector machines with second-order cones, by clarabel."""
+"""Support vector machines with second-order cones, by clarabel, and the cones of rows with gaps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.linalg.lapack import dpstrf
 
+from gapkernel.kernels import Kernel
+from gapkernel.papers.expected_kernel.variances import ColumnCovariance, column_covariances, gram_variance
 from gapkernel.papers.study import solved, stacked
+from gapkernel.rows import Rows
 from gapkernel.solvers import Solution, Solver
 
 RIDGE = 1e-10
 """Curvature given to coefficients of rows, which have none of their own: they need not be unique."""
+
+NEGLIGIBLE = 1e-10
+"""Variances below this share of the largest one of a cone are dropped: they only make the program longer."""
 
 ROUNDING = 1e-13
 """What is left of a kernel matrix below this share of its largest entry is rounding."""
@@ -117,19 +124,12 @@ class ConeSolver(Solver):
         n_classes = int(y.max()) + 1
         positive = [1] if n_classes == 2 else range(n_classes)
         outputs = [self._output(features, np.where(y == k, 1.0, -1.0), costs, cones) for k in positive]
-        joined = {name: [output[name] for output in outputs] for name in outputs[0]}
-        return ConeSolution(
-            kept=np.arange(len(y)),
-            weights=np.column_stack(joined["coefficients"]),
-            intercept=np.array(joined["intercept"]),
-            n_iter=np.array(joined["n_iter"]),
-            norm=np.array(joined["norm"]),
-            slack=np.array(joined["slack"]),
-            objective=np.array(joined["objective"]),
-            residuals=joined["residuals"],
-            status=joined["status"],
-            seconds=sum(joined["seconds"]),
-        )
+        joined: dict[str, Any] = {name: [output[name] for output in outputs] for name in outputs[0]}
+        arrays: dict[str, Any] = {
+            name: np.array(joined.pop(name)) for name in ("intercept", "n_iter", "norm", "slack", "objective")
+        }
+        weights, seconds = np.column_stack(joined.pop("coefficients")), sum(joined.pop("seconds"))
+        return ConeSolution(kept=np.arange(len(y)), weights=weights, seconds=seconds, **arrays, **joined)
 
     def _output(self, features: sparse.csr_array, y: np.ndarray, costs: np.ndarray, cones: Cones) -> dict:
         """The program of one output, for ``y`` of 1 and -1."""
@@ -158,6 +158,54 @@ class ConeSolver(Solver):
         }
 
 
+def cones_on_rows(kernel: Kernel, rows: Rows, covariance: str, radius: np.ndarray) -> Cones:
+    """One coefficient for each row; the cone of row i measures the covariance of column i of the kernel matrix."""
+    n = len(rows)
+    if covariance == "identity":  # all spheres are one: ||c||
+        return Cones([sparse.eye_array(n)], np.where(rows.complete, -1, 0), radius)
+    if covariance == "variance":
+        factors = [diagonal_root(column, NEGLIGIBLE * column.max()) for column in gram_variance(kernel, rows).T]
+    else:
+        factors = [_column_root(column) for column in column_covariances(kernel, rows)]
+    return Cones(factors, np.arange(n), radius)
+
+
+def cones_on_columns(rows: Rows, covariance: str, radius: np.ndarray, width: int) -> Cones:
+    """One coefficient for each of ``width`` features, the columns first; rows of equal covariance share their cone."""
+    if covariance == "identity":
+        return Cones([sparse.eye_array(rows.n_features, width)], np.where(rows.complete, -1, 0), radius)
+    factors: list[sparse.csr_array] = []
+    group = np.full(len(rows), -1)
+    for members, gaps, block in rows.by_pattern():
+        root = np.diag(np.sqrt(block.diagonal())) if covariance == "variance" else _low_rank_root(block, 0.0)
+        selection = sparse.csr_array((np.ones(len(gaps)), (np.arange(len(gaps)), gaps)), shape=(len(gaps), width))
+        group[members] = len(factors)
+        factors.append(sparse.csr_array(root) @ selection)
+    return Cones(factors, group, radius)
+
+
+def primal_features(rows: Rows, *, expected: bool) -> sparse.csr_array:
+    """The features of rows under the linear kernel.
+
+    The same-draw diagonal m'm + tr Sigma of the expected linear kernel is a private coordinate sqrt(tr Sigma) of
+    each uncertain row, so without room the solution is that of the kernel.
+    """
+    features = sparse.csr_array(rows.means)
+    if not expected:
+        return features
+    uncertain = np.flatnonzero(rows.total_variance > 0)
+    root = np.sqrt(rows.total_variance[uncertain])
+    private = sparse.csr_array((root, (uncertain, np.arange(len(uncertain)))), shape=(len(rows), len(uncertain)))
+    return sparse.hstack([features, private], format="csr")
+
+
+def _column_root(covariance: ColumnCovariance) -> sparse.csr_array:
+    """R with R'R = the covariance: a few dense rows for what is shared, one entry a row for what is not."""
+    floor = NEGLIGIBLE * np.max(covariance.shared.diagonal() + covariance.own)
+    shared = sparse.csr_array(_low_rank_root(covariance.shared, floor))
+    return sparse.vstack([shared, diagonal_root(covariance.own, floor)], format="csr")
+
+
 def diagonal_root(variances: np.ndarray, floor: float) -> sparse.csr_array:
     """R with R'R = diag(variances), without its rows below the ``floor``."""
     if np.isnan(variances).any():
@@ -166,7 +214,7 @@ def diagonal_root(variances: np.ndarray, floor: float) -> sparse.csr_array:
     return sparse.csr_array((np.sqrt(variances[kept]), (np.arange(len(kept)), kept)), shape=(len(kept), len(variances)))
 
 
-def low_rank_root(matrix: np.ndarray, floor: float) -> np.ndarray:
+def _low_rank_root(matrix: np.ndarray, floor: float) -> np.ndarray:
     """R with R'R = matrix and as many rows as its rank, by a Cholesky factor with pivoting down to ``floor``."""
     if not matrix.diagonal().max(initial=0.0) > floor:
         return np.zeros((0, len(matrix)))
@@ -178,7 +226,7 @@ def low_rank_root(matrix: np.ndarray, floor: float) -> np.ndarray:
 
 def _definite_root(gram: np.ndarray) -> np.ndarray:
     """The root of a Gram matrix; ValueError if it has none, because its program is then not convex."""
-    root = low_rank_root(gram, ROUNDING * gram.diagonal().max())
+    root = _low_rank_root(gram, ROUNDING * gram.diagonal().max())
     if np.abs(gram - root.T @ root).max() > 1e-8 * np.abs(gram).max():
         smallest = eigvalsh(gram, subset_by_index=[0, 0])[0]
         raise ValueError(

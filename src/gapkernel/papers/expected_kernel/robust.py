@@ -16,8 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from gapkernel.compute import check_finite, check_fits
 from gapkernel.estimators import KernelEstimator, OneAgainstRest, Training
 from gapkernel.kernels import POSITIVE, Kernel
-from gapkernel.papers.expected_kernel.cone_solver import ConeSolution, ConeSolver
-from gapkernel.papers.expected_kernel.row_cones import cones_on_columns, cones_on_rows, primal_features
+from gapkernel.papers.expected_kernel.cone_solver import (
+    ConeSolution,
+    ConeSolver,
+    cones_on_columns,
+    cones_on_rows,
+    primal_features,
+)
 from gapkernel.rows import GaussianRows, MaskedRows, Rows
 from gapkernel.tables import read_labelled, read_weight, set_or_forget
 

@@ -138,58 +138,42 @@ def _(kernel: ExpectedLinear, rows: Rows) -> Iterator[ColumnCovariance]:
         yield _completed(shared, variances[:, j])
 
 
-@variance.register
-def _(kernel: Scaled, left: Rows, right: Rows) -> np.ndarray:
-    return kernel.factor**2 * variance(kernel.kernel, left, right)
+@singledispatch
+def _inside(kernel: Scaled, left: Rows, right: Rows) -> tuple[Kernel, Rows, Rows, np.ndarray | float]:
+    """The kernel that varies, the rows that it sees, and what its variation is multiplied by."""
+    return kernel.kernel, left, right, kernel.factor
 
 
-@gram_variance.register
-def _(kernel: Scaled, rows: Rows) -> np.ndarray:
-    return kernel.factor**2 * gram_variance(kernel.kernel, rows)
+@_inside.register
+def _(kernel: OnColumns, left: Rows, right: Rows):
+    return kernel.kernel, left.columns(kernel.columns), right.columns(kernel.columns), 1.0
 
 
-@column_covariances.register
-def _(kernel: Scaled, rows: Rows) -> Iterator[ColumnCovariance]:
-    for shared, own in column_covariances(kernel.kernel, rows):
-        yield ColumnCovariance(kernel.factor**2 * shared, kernel.factor**2 * own)
-
-
-@variance.register
-def _(kernel: OnColumns, left: Rows, right: Rows) -> np.ndarray:
-    return variance(kernel.kernel, left.columns(kernel.columns), right.columns(kernel.columns))
-
-
-@gram_variance.register
-def _(kernel: OnColumns, rows: Rows) -> np.ndarray:
-    return gram_variance(kernel.kernel, rows.columns(kernel.columns))
-
-
-@column_covariances.register
-def _(kernel: OnColumns, rows: Rows) -> Iterator[ColumnCovariance]:
-    return column_covariances(kernel.kernel, rows.columns(kernel.columns))
-
-
-@variance.register
-def _(kernel: Masked, left: Rows, right: Rows) -> np.ndarray:
+@_inside.register
+def _(kernel: Masked, left: Rows, right: Rows):
     """Which cells are gaps is known, so the kernel on the gaps does not vary: it is a factor, or adds nothing."""
-    return _slope(kernel, left, right) ** 2 * variance(kernel.kernel, left.unmasked, right.unmasked)
+    factor = kernel.alike(left, right) if kernel.indicator.rule == "product" else 1.0
+    return kernel.kernel, left.unmasked, right.unmasked, factor
 
 
-@gram_variance.register
-def _(kernel: Masked, rows: Rows) -> np.ndarray:
-    return _slope(kernel, rows, rows) ** 2 * gram_variance(kernel.kernel, rows.unmasked)
+@variance.register(Scaled | OnColumns | Masked)
+def _(kernel, left: Rows, right: Rows) -> np.ndarray:
+    kernel, left, right, factor = _inside(kernel, left, right)
+    return factor**2 * variance(kernel, left, right)
 
 
-@column_covariances.register
-def _(kernel: Masked, rows: Rows) -> Iterator[ColumnCovariance]:
-    columns = column_covariances(kernel.kernel, rows.unmasked)
-    for slope, (shared, own) in zip(_slope(kernel, rows, rows).T, columns, strict=True):
+@gram_variance.register(Scaled | OnColumns | Masked)
+def _(kernel, rows: Rows) -> np.ndarray:
+    kernel, rows, _, factor = _inside(kernel, rows, rows)
+    return factor**2 * gram_variance(kernel, rows)
+
+
+@column_covariances.register(Scaled | OnColumns | Masked)
+def _(kernel, rows: Rows) -> Iterator[ColumnCovariance]:
+    kernel, inner, _, factor = _inside(kernel, rows, rows)
+    slopes = np.broadcast_to(factor, (len(rows), len(rows))).T
+    for slope, (shared, own) in zip(slopes, column_covariances(kernel, inner), strict=True):
         yield ColumnCovariance(np.outer(slope, slope) * shared, slope**2 * own)
-
-
-def _slope(kernel: Masked, left: Rows, right: Rows) -> np.ndarray:
-    """What a change of the kernel inside is multiplied by."""
-    return kernel.alike(left, right) if kernel.indicator.rule == "product" else np.ones((len(left), len(right)))
 
 
 def _completed(shared: np.ndarray, variances: np.ndarray) -> ColumnCovariance:

@@ -13,8 +13,7 @@ from gapkernel.datasets import load, make_source_tracking
 from gapkernel.density import Marginals
 from gapkernel.imputation import GapFiller
 from gapkernel.kernels import HeterogeneousKernel
-from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic
-from gapkernel.papers.kernel_extension.true_laws import true_laws
+from gapkernel.papers.kernel_extension.synthetic import make_ehk_synthetic, true_laws
 from gapkernel.studies import (
     Candidate,
     Grid,
@@ -74,11 +73,8 @@ class GridCV(Protocol):
 
     def result(self, task: Task) -> dict[str, Any]:
         X, y = data(task, self.data_dir)
-        candidate, kind, cv = (
-            CANDIDATES[task.method],
-            kind_of(task),
-            folds(self.n_folds, task.split_seed, kind_of(task)),
-        )
+        candidate, kind = CANDIDATES[task.method], kind_of(task)
+        cv = folds(self.n_folds, task.split_seed, kind)
         losses = candidate.scores(X, y, cv, candidate.settings(self.grids[kind], kind), kind, loss_of(task, y))
         return {"losses": losses.mean(axis=0).tolist()}
 

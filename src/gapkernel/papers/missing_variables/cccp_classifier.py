@@ -19,8 +19,12 @@ from gapkernel.estimators import Inspectable, TrainingSummary
 from gapkernel.kernels import POSITIVE
 from gapkernel.papers.missing_variables.allowed_labels import read_labels
 from gapkernel.papers.missing_variables.atomic_density import AtomicDensity
-from gapkernel.papers.missing_variables.complete_kernel import complete_kernel
-from gapkernel.papers.missing_variables.completion_features import FeatureBlocks, FeatureMap, KernelBasis
+from gapkernel.papers.missing_variables.completion_features import (
+    FeatureBlocks,
+    FeatureMap,
+    KernelBasis,
+    complete_kernel,
+)
 from gapkernel.papers.missing_variables.losses import LOSSES, SMOOTH, IncompleteLoss, Labels, Partitions, masked_log_sum
 from gapkernel.papers.missing_variables.minimisers import CCCP, LBFGS, IncompleteSolution, Minimiser, quiet
 from gapkernel.papers.missing_variables.objective import Block, IncompleteProblem, Transduction

@@ -105,14 +105,7 @@ class Minimiser(BaseEstimator, ABC):
         return IncompleteSolution(theta, np.array(history), n_iter, converged)
 
     @abstractmethod
-    def _descend(
-        self,
-        problem: IncompleteProblem,
-        theta: np.ndarray,
-        max_iter: int,
-        watch: Watch,
-        random: np.random.Generator | None,
-    ) -> IncompleteSolution:
+    def _descend(self, problem: IncompleteProblem, theta, max_iter: int, watch: Watch, random) -> IncompleteSolution:
         """Minimise a smooth J."""
 
 

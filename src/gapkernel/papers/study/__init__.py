@@ -1,22 +1,14 @@
 """What the rooms of the five papers share: sizes, claims, tables and figures, and cone programs."""
 
-from gapkernel.papers.study.cone_programs import solved, stacked
-from gapkernel.papers.study.figures import bars, curves, points_of, points_on_lines
-from gapkernel.papers.study.report import Claim, Report, ReportTable, beside_the_paper, percent, with_error
-from gapkernel.papers.study.reproduction import Size
-
-__all__ = [
-    "Claim",
-    "Report",
-    "ReportTable",
-    "Size",
-    "bars",
-    "beside_the_paper",
-    "curves",
-    "percent",
-    "points_of",
-    "points_on_lines",
-    "solved",
-    "stacked",
-    "with_error",
-]
+from gapkernel.papers.study.cone_programs import solved as solved, stacked as stacked
+from gapkernel.papers.study.report import (
+    Claim as Claim,
+    Report as Report,
+    ReportTable as ReportTable,
+    beside_the_paper as beside_the_paper,
+    curves as curves,
+    percent as percent,
+    points_of as points_of,
+    with_error as with_error,
+)
+from gapkernel.papers.study.reproduction import Size as Size

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gapkernel.compute import written_whole
+from gapkernel.plots import PALETTE, pyplot
 from gapkernel.studies import duration, versions
 
+STYLES = ("-", "--", "-.", ":")
 LONG = 30
 """Letters beyond which a cell is a sentence, which may be broken, and no number."""
 
@@ -51,6 +55,14 @@ class ReportTable:
     note: str = ""
     keys: int = 1
 
+    @classmethod
+    def of(cls, title: str, frame, note: str = "") -> ReportTable:
+        """The table of a frame of text, its index first; NaN leaves a cell empty."""
+        lines = frame.fillna("").reset_index().astype(str)
+        return cls(
+            title, tuple(lines.columns), list(lines.itertuples(index=False, name=None)), note, frame.index.nlevels
+        )
+
     def markdown(self) -> str:
         """The table as markdown."""
         lines = [f"## {self.title}", "", "| " + " | ".join(self.header) + " |", "|" + "---|" * len(self.header)]
@@ -80,17 +92,22 @@ class Claim(NamedTuple):
     ----------
     what, paper, ours : str
         The claim, the paper's number or word for it, and ours.
-    holds : bool or None
-        Whether it was found here too; None if these results cannot tell.
-    why : str
-        The best explanation of a difference.
+    lead : float
+        By how much the claim holds here; below 0 if it does not.
+    error : float
+        Standard error of the lead, 0 or NaN where it is not known.
     """
 
     what: str
     paper: str
     ours: str
-    holds: bool | None
-    why: str = ""
+    lead: float
+    error: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim holds here; "open" within two standard errors."""
+        return "open" if abs(self.lead) <= 2.0 * self.error else "yes" if self.lead > 0 else "no"
 
 
 def percent(share: float) -> str:
@@ -106,9 +123,9 @@ def with_error(values, digits: int = 1, sign: str = "-") -> str:
 
 def beside_the_paper(claims: Iterable[Claim], note: str = "") -> ReportTable:
     """The claims of a paper as a table."""
-    word = {True: "yes", False: "no", None: "open"}
-    rows: list[tuple[str, ...]] = [(one.what, one.paper, one.ours, word[one.holds], one.why) for one in claims]
-    return ReportTable("Beside the paper", ("claim", "paper", "ours", "agrees", "best explanation"), rows, note)
+    rows: list[tuple[str, ...]] = [(one.what, one.paper, one.ours, one.verdict) for one in claims]
+    note = f"{note} Open: within two standard errors, where they are known.".strip()
+    return ReportTable("Beside the paper", ("claim", "paper", "ours", "agrees"), rows, note)
 
 
 @dataclass
@@ -119,8 +136,8 @@ class Report:
     ----------
     title : str
         The heading of the report.
-    findings : list of str
-        What the numbers say, in sentences.
+    note : str
+        What is said first.
     tables : list of ReportTable
         The tables, in order.
     figures : dict of str to matplotlib Figure
@@ -138,11 +155,11 @@ class Report:
     --------
     >>> from gapkernel.papers import reproduce
     >>> report = reproduce("microbiology")  # doctest: +SKIP
-    >>> report.findings, report.folder  # doctest: +SKIP
+    >>> report.tables, report.folder  # doctest: +SKIP
     """
 
     title: str = ""
-    findings: list[str] = field(default_factory=list)
+    note: str = ""
     tables: list[ReportTable] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
     captions: dict[str, str] = field(default_factory=dict)
@@ -160,9 +177,11 @@ class Report:
         self.figures[name], self.captions[name] = figure, caption
 
     def show(self, console) -> None:
-        """Print tables and findings to a rich console."""
+        """Print the tables to a rich console."""
         from rich.table import Table
 
+        if self.note:
+            console.print(self.note, highlight=False, markup=False)
         for table in self.tables:
             for part, places in enumerate(table.in_parts(console.width)):
                 shown = Table(title=None if part else table.title, title_justify="left")
@@ -174,8 +193,6 @@ class Report:
                 console.print(shown)
             if table.note:
                 console.print(table.note, style="italic dim", highlight=False, markup=False)
-        for finding in self.findings:
-            console.print(f"• {finding}", highlight=False)
 
     def write(self, folder, command: str) -> Path:
         """Write figures, tables as CSV, and a page ``README.md`` that shows them; the page's path."""
@@ -193,8 +210,8 @@ class Report:
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         parts = [
             f"# {self.title}",
+            self.note,
             f"Made by `{command}`: {duration(self.seconds)} of processor time. {packages}.",
-            "\n".join(f"- {finding}" for finding in self.findings),
             *(table.markdown() for table in self.tables),
             *(f"![{self.captions[name]}]({name}.png)\n\n{self.captions[name]}" for name in self.figures),
         ]
@@ -205,6 +222,48 @@ class Report:
             path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
         self.folder = folder
         return page
+
+
+def curves(panels: dict, ylabel: str, *, xlabel="removed cells, %", bars=True, line=None):
+    """A figure with one panel for each entry of ``panels``.
+
+    ``panels[title][label]`` is a list of (x, mean, standard error); ``line`` is a height to compare with.
+    """
+    plt = pyplot("curves")
+    columns = min(4, len(panels))
+    lines = -(-len(panels) // columns)
+    size = (max(6.5, 3.3 * columns), 2.6 * lines + (1.7 if columns < 3 else 0.9))
+    figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
+    labels = list(dict.fromkeys(label for panel in panels.values() for label in panel))
+    for ax, (title, panel) in zip(axes.ravel(), panels.items(), strict=False):
+        for label, points in panel.items():
+            x, mean, error = (np.array(part, dtype=float) for part in zip(*sorted(points), strict=True))
+            place = labels.index(label)
+            look = {"color": PALETTE[place % len(PALETTE)], "linestyle": STYLES[(place // 5) % 4], "marker": "."}
+            reach = np.nan_to_num(error) if bars else None
+            ax.errorbar(x, mean, reach, capsize=2, linewidth=1.2, label=label, **look)
+        if line is not None:
+            ax.axhline(line, color="black", linewidth=0.8)
+        ax.set_title(title, fontsize=10)
+        ax.tick_params(labelsize=8)
+    for ax in axes.ravel()[len(panels) :]:
+        ax.axis("off")
+    for ax in axes[-1]:
+        ax.set_xlabel(xlabel, fontsize=9)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel, fontsize=9)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2 if columns < 3 else 5, fontsize=8, frameon=False)
+    return figure
+
+
+def points_of(frame, by: str, score: str) -> dict:
+    """``curves`` for one panel in per cent: label -> (fraction, mean, standard error) over the lines of a frame."""
+    points: dict = {}
+    summary = frame.groupby([by, "fraction"], sort=False)[score].agg(["mean", "sem"]).fillna(0.0)
+    for (label, fraction), mean, error in summary.itertuples():
+        points.setdefault(label, []).append((100.0 * fraction, 100.0 * mean, 100.0 * error))
+    return points
 
 
 def _file_name(title: str) -> str:

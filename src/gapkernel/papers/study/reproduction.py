@@ -24,7 +24,7 @@ class Paper:
 
     Attributes
     ----------
-    name, title, authors : str
+    title, authors : str
         Which paper it is.
     room : str
         The package of `gapkernel.papers` that holds it.
@@ -40,7 +40,6 @@ class Paper:
     'Smieja, Struski, Tabor'
     """
 
-    name: str
     room: str
     title: str
     authors: str
@@ -50,57 +49,49 @@ class Paper:
 
 
 PAPERS = {
-    paper.name: paper
-    for paper in (
-        Paper(
-            "expected-kernel",
-            "expected_kernel",
-            "Expected kernel for missing features in support vector machines",
-            "Anderson, Gupta",
-            "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
-            "expected kernels and of two cone SVMs.",
-            "about 10 minutes on 2 cores",
-            "about 5 hours on 2 cores",
-        ),
-        Paper(
-            "ehk",
-            "kernel_extension",
-            "A kernel extension to handle missing data",
-            "Nebot-Troyano, Belanche",
-            "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
-            "paper's protocol and by nested cross-validation.",
-            "about 20 minutes on 2 cores",
-            "about 12 hours on 2 cores",
-        ),
-        Paper(
-            "cccp",
-            "missing_variables",
-            "Kernel methods for missing variables",
-            "Smola, Vishwanathan, Hofmann",
-            "Error on USPS digits with up to a quarter of the pixels erased in training, SVMs and genRBF beside it.",
-            "about 20 minutes on 2 cores, 3 GB of memory for each",
-            "about an hour and a half on 2 cores, 3 GB of memory for each",
-        ),
-        Paper(
-            "microbiology",
-            "microbiology",
-            "Handling missing values in kernel methods with application to microbiology data",
-            "Kobayashi, Aluja, Belanche",
-            "Table 1: two kernel extensions and two uses of multiple imputation, on stand-ins for the private data.",
-            "about 20 minutes on 2 cores",
-            "about 20 minutes on 2 cores",
-        ),
-        Paper(
-            "genrbf",
-            "genrbf",
-            "Generalized RBF kernel for incomplete data",
-            "Smieja, Struski, Tabor",
-            "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7); "
-            "beyond the quick size also other readings of two of them, and GapClassifier.",
-            "about 3 hours on 2 cores",
-            "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
-        ),
-    )
+    "expected-kernel": Paper(
+        "expected_kernel",
+        "Expected kernel for missing features in support vector machines",
+        "Anderson, Gupta",
+        "Error against the share of removed features on Heart and Ionosphere, and training times of the SVM with "
+        "expected kernels and of two cone SVMs.",
+        "about 10 minutes on 2 cores",
+        "about 5 hours on 2 cores",
+    ),
+    "ehk": Paper(
+        "kernel_extension",
+        "A kernel extension to handle missing data",
+        "Nebot-Troyano, Belanche",
+        "Error against the share of gaps on the synthetic problem (Fig. 1), and the errors of Table 2 by the "
+        "paper's protocol and by nested cross-validation.",
+        "about 20 minutes on 2 cores",
+        "about 12 hours on 2 cores",
+    ),
+    "cccp": Paper(
+        "missing_variables",
+        "Kernel methods for missing variables",
+        "Smola, Vishwanathan, Hofmann",
+        "Error on USPS digits with up to a quarter of the pixels erased in training, SVMs and genRBF beside it.",
+        "about 20 minutes on 2 cores, 3 GB of memory for each",
+        "about an hour and a half on 2 cores, 3 GB of memory for each",
+    ),
+    "microbiology": Paper(
+        "microbiology",
+        "Handling missing values in kernel methods with application to microbiology data",
+        "Kobayashi, Aluja, Belanche",
+        "Table 1: two kernel extensions and two uses of multiple imputation, on stand-ins for the private data.",
+        "about 20 minutes on 2 cores",
+        "about 20 minutes on 2 cores",
+    ),
+    "genrbf": Paper(
+        "genrbf",
+        "Generalized RBF kernel for incomplete data",
+        "Smieja, Struski, Tabor",
+        "Accuracy of ten methods on eight data sets whose cells are removed by three mechanisms (Figs. 3 to 7); "
+        "beyond the quick size also other readings of two of them, and GapClassifier.",
+        "about 3 hours on 2 cores",
+        "about a month on 2 cores; use n_jobs or a Dask client on a larger computer",
+    ),
 }
 
 
@@ -225,7 +216,7 @@ def reproduce(
         for study in store.studies():
             store.export_csv(study, folder / f"results_{study.replace('-', '_')}.csv")
     if context.left:
-        report.findings.insert(0, f"Not finished; what is counted here: {', '.join(context.left.values())}.")
+        report.note = f"Not finished; what is counted here: {', '.join(context.left.values())}."
     report.title = f"{entry.authors}: {entry.title}"
     report.show(console)
     page = report.write(folder, f"gapkernel reproduce {paper} --{size}{' --so-far' * so_far}")
