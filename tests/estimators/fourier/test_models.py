@@ -26,7 +26,7 @@ def problem(n=200, d=4, n_classes=2, seed=0):
 
 
 def assert_same_model(left, right, rtol=1e-8):
-    assert_allclose(left.density_.covariance_, right.density_.covariance_, rtol=rtol)
+    assert_allclose(left.density_.moments().covariance, right.density_.moments().covariance, rtol=rtol)
     assert_allclose(left.kernel_.gamma, right.kernel_.gamma, rtol=rtol)
     assert_allclose(left.coef_, right.coef_, rtol=rtol, atol=rtol * np.abs(right.coef_).max())
     assert_allclose(left.intercept_, right.intercept_, rtol=rtol, atol=rtol * np.abs(right.intercept_).max())

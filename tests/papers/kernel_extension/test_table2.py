@@ -25,6 +25,6 @@ def test_every_cell_of_the_grid_has_a_loss_and_nesting_reports_one_setting(metho
 
 
 def test_regression_is_measured_against_the_mean(data_folder):
-    grids = {"regression": replace(ehk.NARROW["regression"], alpha=(0.5,))}
+    grids = {"regression": replace(ehk.WIDE["regression"], C=(1.0, 4.0), alpha=(0.5,))}
     protocol = table2.GridCV(grids=grids, n_folds=3, data_dir=str(data_folder))
     assert 0 < protocol(Task("servo", "ehk_alpha"))["losses"][0] < 1
