@@ -229,7 +229,7 @@ class UniformWindows(Law):
         return at * power[lower, 0] - power[lower, 1] + window
 
     def mean_spread(self, low: float = -np.inf, high: float = np.inf) -> float:
-        """|D| + [2h - |D|]+^3 / 12h^2 averaged over all pairs of windows, in O(n log n)."""
+        """``|D| + [2h - |D|]+^3 / 12h^2`` averaged over all pairs of windows, in O(n log n)."""
         rounding = 1e-9 * self.half_width
         if self.centres[0] - self.half_width < low - rounding or self.centres[-1] + self.half_width > high + rounding:
             raise ValueError("A window reaches over half the range beyond the values seen. Use narrower ones.")
